@@ -127,17 +127,18 @@ class Agent:
     async def _turn(self, prompt: str | None, model: str = "", *, arrivals: bool = False) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
         core, parts = self.core, self.parts
-        await self.open()
-        turn = turn_lifecycle.begin(parts, prompt, model or core.choice.model)
-        try:
-            stop = await turn_lifecycle.submit(parts, turn, prompt, arrivals=arrivals)
-            while stop is None:
-                stop = await self._step(turn)
-        except Exception as error:
-            core.log.exception("the turn failed")
-            reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
-            stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
-        await turn_lifecycle.end(parts, turn, stop)
+        with parts.steerable():
+            await self.open()
+            turn = turn_lifecycle.begin(parts, prompt, model or core.choice.model)
+            try:
+                stop = await turn_lifecycle.submit(parts, turn, prompt, arrivals=arrivals)
+                while stop is None:
+                    stop = await self._step(turn)
+            except Exception as error:
+                core.log.exception("the turn failed")
+                reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
+                stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
+            await turn_lifecycle.end(parts, turn, stop)
 
     async def _step(self, turn: Turn) -> Stop | None:
         """Ask the model once and do what its reply calls for. Returns what ends the turn, if anything does."""
@@ -148,8 +149,7 @@ class Agent:
             case Stop():
                 conversation.add("assistant", decision.keep, Origin.REPLY)
                 turn.add(decision.keep)
-                if parts.hooks is not None:
-                    decision = await parts.hooks.may_end(turn, decision)
+                decision = await turn_lifecycle.may_end(parts, turn, decision)
                 if isinstance(decision, Stop):
                     return decision
                 conversation.add("user", parts.decisions.nudge(decision, turn), Origin.HOOK)
@@ -180,11 +180,8 @@ class Agent:
         core, parts = self.core, self.parts
         with parts.decisions.asking(turn):
             while True:
-                if over := core.over_budget(turn.state):
-                    return over
-                await parts.decisions.wait(turn)
-                if core.signals.interrupt.is_set():
-                    return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
+                if stop := core.over_budget(turn.state) or await turn_lifecycle.before_request(parts, turn):
+                    return stop
                 if (decision := await self._attempt(turn)) is not None:
                     return decision
 
@@ -229,6 +226,7 @@ class Agent:
         conversation.add("user", (*results.blocks, *(instructions or ()), *reminder), Origin.TOOL_RESULTS)
         turn.begin_answer()
         turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
+        await turn_lifecycle.join_steering(parts, turn)
         paused = parts.breakers.paused
         stuck = "" if paused else await parts.loops.intervene()
         waited = "" if paused or stuck else await parts.loops.wait()

@@ -121,6 +121,8 @@ class Signals:
         """Drop the silent connection and try again."""
         self.other_model = asyncio.Event()
         """Go on with the next fallback instead of waiting."""
+        self.steered = asyncio.Event()
+        """A text of the user waits to join the turn; set and cleared by its inbox."""
         self._closed = False
 
     def close(self) -> None:
@@ -129,7 +131,7 @@ class Signals:
         self.interrupt.set()
 
     def reset(self) -> None:
-        """Clear all requests, before a new turn."""
+        """Clear the requests for a turn, before a new one."""
         for signal in (self.interrupt, self.retry_now, self.reconnect, self.other_model):
             signal.clear()
         if self._closed:

@@ -349,6 +349,8 @@ class DecisionRunner:
                 text = notices.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:
                 text = sendable(notices.hook_objection(decision.objection))
+            case Nudge.STEERED:  # the text itself makes it continue
+                return ()
             case Nudge.PAUSED if paused(Message("assistant", decision.keep)):
                 return ()
             case Nudge.PAUSED:  # in words, which may not stand last

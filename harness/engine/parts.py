@@ -1,7 +1,7 @@
 """The parts of one agent that act. `harness.engine.build.agent` makes them."""
 
 from collections.abc import Collection
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.model.context_report import ContextReport
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
+from harness.engine.steering import SteeringInbox
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
@@ -38,6 +39,8 @@ class AgentParts:
     core: AgentCore
     background: BackgroundWork | None
     """Its subagents and background commands; None for a subagent."""
+    steering: SteeringInbox | None
+    """Texts of the user for the running turn; None for a subagent."""
     hooks: HookRunner | None
     """None: there are none."""
     board: "TaskWork | None"
@@ -68,6 +71,10 @@ class AgentParts:
     def stopped_by_hook(self) -> str:
         """Why a hook ends the turn after these tool calls; empty: none does."""
         return self.hooks.stopped if self.hooks is not None else ""
+
+    def steerable(self) -> AbstractContextManager[None]:
+        """A turn runs during the block, which texts of the user can join."""
+        return self.steering.accepting() if self.steering is not None else nullcontext()
 
     def restriction_to(self, names: Collection[str] | None) -> frozenset[str] | None:
         """The names of the only tools of a turn; None: all tools. Raises TypeError and ValueError for unusable ones."""

@@ -21,7 +21,7 @@ class Turn:
     step_before: int
     denials_before: int = 0
     answer: str = ""
-    """Text since the last tool results: the answer when the turn ends."""
+    """Text since the last tool results or text of the user: the answer when the turn ends."""
     content: tuple[Block, ...] = ()
     """The blocks with this text."""
     fault: Fault | None = None
@@ -42,8 +42,13 @@ class Turn:
             self.add(({"type": "text", "text": "\n\n"},))
 
     def begin_answer(self) -> None:
-        """Tools have run: what follows is the answer."""
+        """Tools have run, or the user has added something: what follows is the answer."""
         self.answer, self.content = "", ()
+
+    def steered(self) -> None:
+        """A text of the user has joined: what follows is the answer to it."""
+        self.begin_answer()
+        self.state = self.state.steered()
 
     def ended(self, stop: Stop, conversation: Conversation, now: float) -> TurnEnded:
         """The last event of the turn; `now` is Unix time."""

@@ -19,7 +19,8 @@ from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transi
 from harness.media.mentions import mentions
 from harness.memory import RECALL
 from harness.model import notices, prompt
-from harness.policies.recovery import Stop, before_turn
+from harness.model.invariants import paused
+from harness.policies.recovery import Continue, Stop, at_answer, before_turn
 from harness.skills import SKILL
 
 GIT_S = 2.0
@@ -60,16 +61,74 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         conversation.begin_step()
         return stop
     if text is not None:
+        await join_steering(parts, turn, earlier=True)
         facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
         memories = await _memory_changes(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
-        named = mentions(submitted.prompt) if "@" in submitted.prompt else ()
-        files = await attached(parts, named) if named else ()
-        conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
+        named = await _prompt_blocks(parts, submitted.prompt, f"{turn.number}")
+        conversation.add("user", (*beside, *named), Origin.PROMPT)
     if parts.background is not None:
         parts.background.deliver(scheduled=arrivals)
     return None
+
+
+async def _prompt_blocks(parts: AgentParts, text: str, key: str) -> tuple[Block, ...]:
+    """What the user typed, behind the files that it names with `@`; `key` is for the ids of their calls."""
+    named = mentions(text) if "@" in text else ()
+    files = await attached(parts, named, key) if named else ()
+    return (*files, *_texts(sendable(text)))
+
+
+async def before_request(parts: AgentParts, turn: Turn) -> Stop | None:
+    """Wait for the retry that is due, and add what the user typed meanwhile; Stop after an interruption."""
+    await parts.decisions.wait(turn)
+    last = parts.core.conversation.messages[-1:]
+    if not (turn.state.continuations or any(map(paused, last))):  # the rest of a reply comes first
+        await join_steering(parts, turn)
+    if parts.core.signals.interrupt.is_set():
+        return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
+    return None
+
+
+async def join_steering(parts: AgentParts, turn: Turn, *, earlier: bool = False) -> bool:
+    """Add the texts that the user gave to the turn to the history, each in a message of its own; False: none was added.
+
+    None joins a turn that is about to end. `earlier`: only those that an earlier turn left.
+    """
+    conversation, inbox, joined = parts.core.conversation, parts.steering, False
+    while inbox is not None and (queued := next(iter(inbox.waiting), None)) is not None:
+        if parts.core.signals.interrupt.is_set() or parts.stopped_by_hook or parts.breakers.paused:
+            break
+        if earlier and queued.number > inbox.before_turn:
+            break
+        submitted = await parts.hooks.submit(queued.text) if parts.hooks else SubmittedPrompt(queued.text)
+        blocks = await _prompt_blocks(parts, submitted.prompt, f"{turn.number}-s{queued.number}")
+        if parts.core.signals.interrupt.is_set() or queued not in inbox.waiting:
+            continue  # stopped, or taken back meanwhile
+        if submitted.refused:
+            inbox.take_back([queued.number])
+            conversation.emit(Notice("warning", f"not sent: {submitted.refused}"))
+        else:
+            conversation.add("user", (*_texts(submitted.context), *blocks), Origin.STEERING)
+            inbox.delivered(queued)
+            turn.steered()
+            joined = True
+    return joined
+
+
+async def may_end(parts: AgentParts, turn: Turn, stop: Stop) -> Stop | Continue:
+    """What becomes of a turn that would end: a text of the user continues it, or else a stop hook may."""
+    decision = await _steered(parts, turn, stop)
+    if isinstance(decision, Stop) and parts.hooks is not None:
+        decision = await parts.hooks.may_end(turn, decision)
+        decision = await _steered(parts, turn, decision) if isinstance(decision, Stop) else decision
+    return decision
+
+
+async def _steered(parts: AgentParts, turn: Turn, stop: Stop) -> Stop | Continue:
+    answered = stop.code is TransitionCode.COMPLETED
+    return at_answer(stop, steered=answered and await join_steering(parts, turn))
 
 
 async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:

@@ -16,6 +16,7 @@ from harness.events import (
     messages,
     questions,
     schedule,
+    steering,
     tasks,
     tool_calls,
 )
@@ -29,6 +30,7 @@ from harness.events.loops import *  # noqa: F403
 from harness.events.messages import *  # noqa: F403
 from harness.events.questions import *  # noqa: F403
 from harness.events.schedule import *  # noqa: F403
+from harness.events.steering import *  # noqa: F403
 from harness.events.tasks import *  # noqa: F403
 from harness.events.tool_calls import *  # noqa: F403
 
@@ -43,5 +45,6 @@ __all__ += loops.__all__
 __all__ += messages.__all__
 __all__ += questions.__all__
 __all__ += schedule.__all__
+__all__ += steering.__all__
 __all__ += tasks.__all__
 __all__ += tool_calls.__all__

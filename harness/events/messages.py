@@ -337,7 +337,7 @@ class TransitionCode(StrEnum):
 OWN_COMMAND = "shell-"
 """Prefix of call ids of commands that the user ran; a number follows."""
 ATTACHMENT = "attach-"
-"""Prefix of call ids that read a file named in a prompt; the turn and a number follow."""
+"""Prefix of call ids that read a file named in a prompt; the turn, the text and a number follow."""
 
 
 class Origin(StrEnum):
@@ -355,6 +355,8 @@ class Origin(StrEnum):
     """Notifications of background commands and subagents."""
     SHELL = "shell"
     """A command that the user ran, and its result."""
+    STEERING = "steering"
+    """A text that the user gave to the running turn."""
     HOOK = "hook"
     """Text of a user hook: an objection to the end of the turn, or context."""
 

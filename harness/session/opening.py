@@ -183,6 +183,8 @@ def _recall(parts: AgentParts, kept: _Kept) -> None:
     parts.checkpoint_fold.recall(kept.events)
     parts.tools.seen.recall(Workspace(parts.core.settings.workspace).root, kept.events)
     parts.loops.recall(kept.dated)
+    if parts.steering is not None:
+        parts.steering.recall(kept.events)
     if parts.background is not None:
         parts.background.recall(kept.events)
 

@@ -82,6 +82,8 @@ class Session:
         self.subagents = background.subagents
         self.inbox = background.inbox
         """Results from the background."""
+        self.steering = parts.steering
+        """Texts for the turn that runs; `steer` adds one."""
         self.processes = parts.core.shared.processes
         self.faults = parts.faults
         """Faults ordered on purpose."""
@@ -126,6 +128,17 @@ class Session:
         named = None if command.tools is None else tools_named(command.tools, names)
         model = model_named(command.model) if command.model else ""
         return self._agent.run(command.text(arguments), model=model, only=None if named is None else named.tools)
+
+    def steer(self, text: str) -> int:
+        """Give a text to the turn that runs. The model reads it with the next request, after the tools that run now;
+        if the turn would end with an answer, one more request follows.
+
+        Returns its number: `SteeringDelivered` has it as soon as the text is in the history. A text that no request
+        holds yet can be taken back with `steering.take_back`. What a turn left, for example because it failed, the next
+        one delivers first. Raises HarnessError if no turn runs, or for an empty text.
+        """
+        assert self.steering is not None, "the agent of a session is not a subagent"
+        return self.steering.add(self.conversation.masking.text(text))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is. Raises HarnessError when it is empty."""

@@ -46,6 +46,7 @@ from harness.engine.model.cost_budget import BudgetNotices, require_prices
 from harness.engine.parts import AgentParts, Parent
 from harness.engine.permissions.asker import NoAsker, QuestionHandler
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
+from harness.engine.steering import SteeringInbox
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.subagents.factory import ParentAgent, SubagentFactory
 from harness.engine.subagents.fan_out import FanOutQuestions
@@ -110,6 +111,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     parts = AgentParts(
         core=core,
         background=background,
+        steering=None if core.is_subagent else SteeringInbox(core.conversation.emit, core.signals),
         hooks=hooks,
         board=board,
         toolbox=toolbox,

@@ -290,11 +290,9 @@ class LoopFold:
         """Take in an event with its Unix time; what the policy finds is yielded."""
         match event:
             case TurnStarted(prompt=prompt):  # empty in a turn that begins by itself, or by /retry
-                self.monitor.new_prompt(by_user=bool(prompt))
-                self.waits.forget()
-                self._snapshots.clear()
-                self._tried.clear()
-                self._switched_off.clear()
+                self._begin(by_user=bool(prompt))
+            case MessageAdded(origin=Origin.STEERING):  # the user has seen what the agent does
+                self._begin(by_user=True)
             case StepStarted(step=step):
                 self._step = step
             case PlanChanged(items=items):
@@ -317,6 +315,13 @@ class LoopFold:
                 yield from self.monitor.answered(step)
         for observed in self.behaviour.see(event, at):
             yield from self._observe(observed)
+
+    def _begin(self, *, by_user: bool) -> None:
+        self.monitor.new_prompt(by_user=by_user)
+        self.waits.forget()
+        self._snapshots.clear()
+        self._tried.clear()
+        self._switched_off.clear()
 
     def _observe(self, observed: Observed) -> Iterable[Event]:
         if isinstance(observed, Visit):

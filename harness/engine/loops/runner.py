@@ -6,7 +6,7 @@ a time, and each leaves an event.
 
 from collections.abc import Callable, Iterable
 
-from harness.base.concurrency import unless
+from harness.base.concurrency import race, unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, sendable
 from harness.engine.build.from_settings import numbers_in
@@ -159,7 +159,7 @@ class LoopRunner:
             case WaitMeasure.PAUSE:
                 pause = f"pausing for {due.seconds:.0f} s before it may ask again"
                 self._conversation.emit(Notice("info", messages.waits(call, same, pause)))
-                await unless(interrupt, self._slept(due.seconds))
+                await race(self._slept(due.seconds), interrupt.wait(), self._signals.steered.wait())
             case WaitMeasure.END:
                 return messages.waited_out(call, same, due.seconds)
         return ""

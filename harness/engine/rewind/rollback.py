@@ -232,7 +232,7 @@ class Rollbacks:
     def on_event(self, event: Event) -> None:
         conversation = self._conversation
         match event:
-            case TurnStarted() | HistoryReplaced():
+            case TurnStarted() | HistoryReplaced() | MessageAdded(origin=Origin.STEERING):
                 self._rounds.clear()
             case MessageAdded(origin=Origin.TOOL_RESULTS):
                 self._rounds.append(RollbackPoint(conversation.step, len(conversation.messages)))

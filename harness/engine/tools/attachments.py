@@ -16,11 +16,12 @@ from harness.tools.tool import ToolResult
 from harness.tools.workspace import PathError
 
 
-async def attached(parts: AgentParts, named: tuple[str, ...]) -> tuple[Block, ...]:
+async def attached(parts: AgentParts, named: tuple[str, ...], key: str) -> tuple[Block, ...]:
     """A line of text and a content block for each file; of one that cannot be attached, a line that says why.
 
     Each file is read as a call of read_file, so that permissions, hooks and time limits hold for it. A name that is no
-    image or PDF is left to the model. Nothing is read once the turn is interrupted.
+    image or PDF is left to the model. Nothing is read once the turn is interrupted. `key` makes the ids of these
+    calls unique.
     """
     interrupt, conversation = parts.core.signals.interrupt, parts.core.conversation
     looking = in_thread(partial(_media_among, named, parts.core.settings.workspace))
@@ -28,7 +29,7 @@ async def attached(parts: AgentParts, named: tuple[str, ...]) -> tuple[Block, ..
     for number, (path, missing) in enumerate(await unless(interrupt, looking) or (), 1):
         if interrupt.is_set():
             break
-        call_id = f"{ATTACHMENT}{conversation.turn}-{number}"
+        call_id = f"{ATTACHMENT}{key}-{number}"
         result = _missing(path) if missing else await parts.tools.attached(path, call_id, interrupt)
         if result.outcome is ToolOutcome.OK and result.media:
             blocks += (_note(f"attached: {result.content}"), *result.media)

@@ -25,6 +25,7 @@ from harness.policies.recovery.decisions import (
 )
 from harness.policies.recovery.policy import (
     after_tools,
+    at_answer,
     at_turn_end,
     before_request,
     before_turn,
@@ -55,6 +56,7 @@ __all__ = [
     "SwitchModel",
     "TurnState",
     "after_tools",
+    "at_answer",
     "at_turn_end",
     "before_request",
     "before_turn",

@@ -26,6 +26,8 @@ class Nudge(StrEnum):
     """The reply repeated itself and was cut."""
     OBJECTION = "objection"
     """A stop hook does not want the turn to end yet."""
+    STEERED = "steered"
+    """The user added a text, which the model reads next."""
     PAUSED = "paused"
     """The server paused its own tools and continues when its reply is sent back unchanged."""
 

@@ -165,8 +165,9 @@ def after_tools(
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
     if waited:
         return Stop(state, waited, TransitionCode.WAIT_LIMIT)
-    if limits.max_steps is not None and state.steps >= limits.max_steps:
-        calls = "1 model call" if state.steps == 1 else f"{state.steps} model calls"
+    steps = state.steps - state.steps_before
+    if limits.max_steps is not None and steps >= limits.max_steps:
+        calls = "1 model call" if steps == 1 else f"{steps} model calls"
         reason = f"stopped after {calls} with tools (--max-steps {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)
     return None
@@ -190,6 +191,13 @@ def at_turn_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prev
         return replace(stop, reason=reason, code=code)
     again = replace(state, objections=state.objections + 1)
     return Continue(again, in_short, (), Nudge.OBJECTION, objection=objection, code=TransitionCode.STOP_HOOK_BLOCKING)
+
+
+def at_answer(stop: Stop, *, steered: bool) -> Stop | Continue:
+    """The decision for a turn that would end with an answer; `steered`: the user has added a text meanwhile."""
+    if not steered:
+        return stop
+    return Continue(stop.state.steered(), "the user added a text", (), Nudge.STEERED, code=TransitionCode.NEXT_TURN)
 
 
 def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:

@@ -165,6 +165,8 @@ class TurnState:
     """`output_tokens` at each token budget nudge."""
     steps: int = 0
     """Tool steps finished in this turn."""
+    steps_before: int = 0
+    """Those of them that were finished when the user last added a text; `max_steps` counts from there."""
     objections: int = 0
     """Objections of stop hooks in this turn. Never reset: only an end without objection shows that the hook is
     satisfied."""
@@ -213,6 +215,10 @@ class TurnState:
     def after_good_reply(self, output_tokens: int) -> "TurnState":
         """A whole reply came back: a lowered cap is dropped, and continuations are counted from 0."""
         return replace(self.after_reply(output_tokens), lowered_cap=None, continuations=0)
+
+    def steered(self) -> "TurnState":
+        """The user added a text: no step and no empty reply after it is counted yet."""
+        return replace(self, said=False, steps_before=self.steps, tried=self.tried - {Remedy.ASK_AGAIN})
 
     def trying(self, remedy: Remedy) -> "TurnState":
         """The state after `remedy` was used."""

@@ -44,7 +44,8 @@ def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str) -> 
 _ROWS = (
     _continues(
         Code.NEXT_TURN,
-        "the reply asks for tools, a broken stream left complete tool calls, or the server paused its own tools",
+        "the reply asks for tools, a broken stream left complete tool calls, the server paused its own tools, or "
+        "the user added a text during the answer",
         "every call is answered once; counters of the request are reset",
         "max_turns, budget_exhausted",
     ),
