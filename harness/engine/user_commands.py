@@ -103,7 +103,8 @@ class UserCommands:
         call_id = f"{OWN_COMMAND}{conversation.state.own_commands + 1}"
         input = {"command": command}
         conversation.emit(ToolStarted(call_id, tool.name, tool.summarise(input), input))
-        context = ToolContext(self._workspace, self._outputs, call_id, self._processes)
+        place = (self._workspace, self._outputs, call_id, self._processes)
+        context = ToolContext(*place, show_output=conversation.emit)
         clock = asyncio.get_running_loop().time
         began = clock()
         running = asyncio.ensure_future(tool.run(context, tool.parse(input)))

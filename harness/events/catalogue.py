@@ -33,6 +33,7 @@ __all__ = [
     "ModelSwitched",
     "Notice",
     "OutputCapChanged",
+    "OutputDelta",
     "PartialDiscarded",
     "PromptListsRead",
     "ReplyReceived",
@@ -469,6 +470,25 @@ class ToolStarted(Event):
     summary: str
     """The call in one line, such as its command or path."""
     input: Json
+
+
+@dataclass(frozen=True, slots=True)
+class OutputDelta(Event):
+    """Output of a running command, at most ten times a second and from 0.4 s after its start.
+
+    Only for a live view: the result of the call, and `detail` in `ToolEnded`, hold the output again.
+    """
+
+    transient: ClassVar[bool] = True
+    call_id: str
+    """The call, or a background command that is followed: "b1"."""
+    lines: tuple[str, ...]
+    """Lines that have ended since the previous delta, as a terminal would show them at their end; the last ones of
+    many. Of a long line only the end, after "…"."""
+    open_line: str = ""
+    """The line that has not ended, as it is now; replaces that of the previous delta."""
+    skipped: int = 0
+    """Lines between the previous delta and `lines` that are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from harness.tools.background_commands import (
     moved_text,
     pace,
 )
+from harness.tools.live_output import LiveOutput
 from harness.tools.output import CommandOutput
 from harness.tools.tool import (
     RESULT_CHARACTERS,
@@ -166,11 +167,13 @@ def _shell(workspace: Path) -> str:
 def shell_environment(environ: Mapping[str, str], workspace: Path, *, only_looks: bool = False) -> dict[str, str]:
     """The environment of a command: ours without secrets, and without programs that wait for a key press.
 
+    Python writes its output at once, unless the variable for that is set: into a pipe it writes blocks otherwise.
     `only_looks`: the command runs without a question, so nothing that it inherits makes it do more than its words say.
     """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
-    return {**(unasked(kept, workspace) if only_looks else as_read(kept, workspace)), **quiet}
+    inherited = unasked(kept, workspace) if only_looks else as_read(kept, workspace)
+    return {"PYTHONUNBUFFERED": "1", **inherited, **quiet}
 
 
 async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
@@ -193,12 +196,18 @@ async def _run(
     background: BackgroundRunner | None = None,
 ) -> ToolResult:
     output = CommandOutput(result_characters, context.output_file)
+    live = LiveOutput(context.call_id, context.show_output)
+
+    def feed(data: bytes) -> None:
+        output.feed(data)
+        live.feed(data)
+
     try:
         child = context.processes.pipe(
             shell_command(line, context.workspace.root),
             cwd=context.workspace.root,
             environment=shell_environment(os.environ, context.workspace.root, only_looks=context.only_looks),
-            sink=output.feed,
+            sink=feed,
             limits=limits,
             read_only=context.only_looks,
             limit_memory=True,
@@ -221,6 +230,8 @@ async def _run(
     except BaseException:
         output.finish()
         raise
+    finally:
+        live.close()
     if isinstance(finished, MovedCommand):
         return _moved(finished, output, limits.time_s)
     outcome, summary, category = judge(finished, limits.time_s)

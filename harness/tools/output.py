@@ -17,21 +17,47 @@ MESSAGE_CHARACTERS = 200_000
 SMALLEST_CUT = 4_000
 
 _ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|[\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"  # OSC and other strings: titles, links
+    r"\x1b(?!\[[0-2]?[KJ]|\[[01]?G)(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor; those of `_STEPS` stay
+    r"|[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)"  # OSC and other strings: titles, links
     r"|[ -/]*[0-~])?"  # two-character sequences
 )
-_OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
+_MOVING = re.compile(r"^[^\n]*[\r\b\x1b][^\n]*", re.MULTILINE)
+_STEPS = re.compile(r"\r+|\x08+|\x1b\[(?:[0-2]?[KJ]|[01]?G)|[^\r\x08\x1b]+")
+"""What moves the cursor in its line or erases a part of it, and the text between."""
 _CONTROLS = {code: None for code in (*range(32), 127) if chr(code) not in "\n\t"}
 
 
 def readable(data: bytes) -> str:
     """Terminal output as text: no escape sequences, and of an overwritten line only its final state.
 
-    Bytes that are not UTF-8 become backslash escapes, so the text never holds a lone surrogate.
+    Text at the start of a line replaces the whole line, as each frame of a progress bar does. Each line is independent
+    of the others. Bytes that are not UTF-8 become backslash escapes, so the text never holds a lone surrogate.
     """
-    text = _ESCAPES.sub("", data.decode("utf-8", "backslashreplace"))
-    return _OVERWRITTEN.sub("", text).translate(_CONTROLS)
+    text = _ESCAPES.sub("", data.decode("utf-8", "backslashreplace").replace("\r\n", "\n"))
+    return _MOVING.sub(_final_state, text).translate(_CONTROLS)
+
+
+def _final_state(line: re.Match[str]) -> str:
+    shown: list[str] = []
+    at = 0
+    before, returned, last = line[0].rstrip("\r").rpartition("\r")
+    whole = before + returned + last
+    for step in _STEPS.finditer(whole if last[:1] in ("\b", "\x1b") else last):
+        text = step[0]
+        match text[0], text[-1]:
+            case ("\r", _) | ("\x1b", "G"):
+                at = 0
+            case ("\b", _):
+                at = max(0, at - len(text))
+            case ("\x1b", _) if text[2] in "12":
+                shown.clear()
+                at = 0
+            case ("\x1b", _):
+                del shown[at:]
+            case _:
+                shown[at : at + len(text) if at else None] = text
+                at += len(text)
+    return "".join(shown)
 
 
 def as_text(value: object) -> str:
@@ -132,7 +158,7 @@ class CommandOutput:
                 return text
             head = tail = text
         else:
-            head, tail = readable(_whole_characters(self._head)), readable(_without_broken_start(self._tail))
+            head, tail = readable(whole_characters(self._head)), readable(without_broken_start(self._tail))
         if self._file is None and not self._trouble:
             self._open()
             self._write(bytes(self._head + self._tail))
@@ -170,7 +196,7 @@ class CommandOutput:
         """The first lines within so many characters, none of them cut unless it is the only one; and how many lines
         there are in all."""
         lost = self.bytes > len(self._head) + len(self._tail)
-        text = readable(_whole_characters(self._head) if lost else bytes(self._head + self._tail))
+        text = readable(whole_characters(self._head) if lost else bytes(self._head + self._tail))
         if not lost and len(text) <= characters:
             return text, self.lines
         whole_lines, end, _ = text[:characters].rpartition("\n")
@@ -213,13 +239,13 @@ class CommandOutput:
             self._trouble = error.strerror or str(error)
 
 
-def _whole_characters(data: bytearray) -> bytes:
+def whole_characters(data: bytes | bytearray) -> bytes:
     """Without a character that was cut at the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     return decoder.decode(bytes(data)).encode("utf-8", "surrogateescape")
 
 
-def _without_broken_start(data: bytearray) -> bytes:
+def without_broken_start(data: bytes | bytearray) -> bytes:
     """Without the rest of a character that was cut at the start."""
     start = next((index for index in range(min(4, len(data))) if data[index] & 0xC0 != 0x80), 0)
     return bytes(data[start:])

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from harness.base.arguments import check_types
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
-from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
+from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
 from harness.tools.output import as_text, shorten
 from harness.tools.seen_files import SeenFiles
@@ -260,6 +260,8 @@ class ToolContext:
     """The call runs without a question because it changes nothing; its child processes are held to that."""
     seen: SeenFiles = field(default_factory=SeenFiles)
     """What the calling agent knows of the files."""
+    show_output: Callable[[OutputDelta], None] = lambda delta: None
+    """Shows the user what a running call has written so far."""
 
     @property
     def output_file(self) -> Path:

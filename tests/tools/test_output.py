@@ -94,6 +94,11 @@ def test_a_disk_that_takes_nothing_is_said_and_does_no_harm(tmp_path: Path) -> N
         ("日本語 ✓".encode(), "日本語 ✓"),
         (b"bell\x07 null\x00 tab\t", "bell null tab\t"),
         (b"\x1b", ""),
+        (b"\r\x1b[K 10%\r\x1b[K 20%\r\x1b[Kdone\n", "done\n"),
+        (b"50%\r\x1b[K\nnext", "\nnext"),
+        (b"solving / \b\b- \b\b\\ \b\bdone", "solving done"),
+        (b"\x1b[32mgreen\x1b[0m\r\x1b[31mred", "red"),
+        (b"\x1b]0;cut\nnext\x07", "0;cut\nnext"),
     ],
 )
 def test_terminal_output_becomes_plain_text(raw: bytes, shown: str) -> None:
@@ -101,7 +106,7 @@ def test_terminal_output_becomes_plain_text(raw: bytes, shown: str) -> None:
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("piece", [b"x", b"\x1b]", b"a\r", b"\r", b"\r\n"])
+@pytest.mark.parametrize("piece", [b"x", b"\x1b]", b"a\r", b"\r", b"\r\n", b"x\b", b"\x1b[K"])
 def test_cleaning_takes_linear_time(piece: bytes) -> None:
     readable(piece * 300_000)
 

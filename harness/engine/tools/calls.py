@@ -427,6 +427,7 @@ class ToolCalls:
             withholds=self._permissions.withholds,
             agent=self._agent,
             seen=self.seen,
+            show_output=self._conversation.emit,
         )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────
