@@ -1,7 +1,7 @@
 """The output of a command while it runs: its last lines, reported a few times a second.
 
-Incoming bytes are only collected. Once a report is due, the last of them become text, so a report costs the same after a
-hundred bytes and after a hundred megabytes.
+Incoming bytes are only collected. Once a report is due, the last of them become text, so a report costs the same after
+a hundred bytes and after a hundred megabytes.
 """
 
 import asyncio
