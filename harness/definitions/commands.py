@@ -54,16 +54,10 @@ class CommandFile:
 
     def text(self, arguments: str) -> str:
         """The prompt with the arguments in its placeholders, or after it if it has none."""
-        words = _words(arguments)
-
-        def put(match: re.Match[str]) -> str:
-            number = int(match["number"] or 0)
-            return arguments if not number else words[number - 1] if number <= len(words) else ""
-
-        filled, places = _PLACE.subn(put, self.prompt)
+        text, places = with_arguments(self.prompt, arguments)
         if arguments and not places:
-            filled = f"{filled}\n\n{arguments}"
-        return f"{filled}\n\n{SHELL_NOTE}" if self.shell else filled
+            text = f"{text}\n\n{arguments}"
+        return f"{text}\n\n{SHELL_NOTE}" if self.shell else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +114,17 @@ def _command(file: MarkdownFile, problems: Problems) -> CommandFile | None:
     description = (values.get("description") or first)[:DESCRIPTION_CHARACTERS]
     hint, tools = values.get("argument-hint", ""), values.get("allowed-tools")
     return CommandFile(name, description, hint, body, file.model, tools, file.place.origin, file.path)
+
+
+def with_arguments(text: str, arguments: str) -> tuple[str, int]:
+    """The text with the arguments in its placeholders ($ARGUMENTS, $1 to $9), and how many of these it has."""
+    words = _words(arguments)
+
+    def put(match: re.Match[str]) -> str:
+        number = int(match["number"] or 0)
+        return arguments if not number else words[number - 1] if number <= len(words) else ""
+
+    return _PLACE.subn(put, text)
 
 
 def _words(arguments: str) -> list[str]:

@@ -125,14 +125,15 @@ class Conversation:
         self,
         messages: Sequence[Message],
         reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"],
+        turn: int = 0,
     ) -> None:
-        """Replace the whole history.
+        """Replace the whole history; `turn`: the first turn that a rewind takes back.
 
         Where that reverts a plan, the plan that is valid again is emitted.
         """
         replacement, plan = self.masking.value(tuple(messages)), self.plan
         plain_until = history.plain_after(self.messages, replacement, self.state.plain_until)
-        self.emit(HistoryReplaced(replacement, reason, plain_until))
+        self.emit(HistoryReplaced(replacement, reason, plain_until, turn))
         if self.plan != plan:
             self.emit(PlanChanged(self.plan))
 

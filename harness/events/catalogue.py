@@ -181,6 +181,8 @@ class HistoryReplaced(Event):
     reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"]
     plain_until: int | None = None
     """Messages before this index are sent without thinking blocks; None: all of them."""
+    turn: int = 0
+    """The first turn that a rewind has taken back; 0: none, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ from harness.events import (
 from harness.journal.records import Record
 
 TITLE_CHARACTERS = 80
+MOST_BEHIND = 100
+"""Prompts behind a compaction that a rewind can go back to; the messages from before it stay in memory for them."""
 RESIZED = frozenset({"compaction", "truncation", "clear", "rewind"})
 """Replacements of a history that invalidate its last known size."""
 TRUNCATING = frozenset({"clear", "rewind", "rollback"})
@@ -56,6 +58,8 @@ class RewindPoint:
     prompt: str
     index: int
     """Index of its message; a rewind keeps the messages before it."""
+    history: Sequence[Message] | None = field(default=None, compare=False, repr=False)
+    """The history that it belongs to, where that has been compacted; None: the present one."""
 
 
 def _rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
@@ -65,18 +69,36 @@ def _rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
 
 
 def _surviving(
-    points: Iterable[RewindPoint], before: Sequence[Message], after: Sequence[Message]
+    points: Iterable[RewindPoint], before: Sequence[Message], event: HistoryReplaced
 ) -> tuple[RewindPoint, ...]:
-    """The points left when `after` replaces the history `before`.
+    """The points left when an event replaces the history `before`.
 
     A point survives while its prompt and everything before it do or, if messages only changed in place, while its
-    prompt does. So none survives before a summary.
+    prompt does. One that a compaction removes keeps the history from before it, until a rewind goes back to that.
     """
+    after = event.messages
     same = _common_prefix(before, after)
     in_place = len(before) == len(after)
-    return tuple(
-        point for point in points if point.index < same or (in_place and before[point.index] == after[point.index])
-    )
+    kept: list[RewindPoint] = []
+    for point in points:
+        if point.history is not None:
+            kept += _behind_a_compaction(point, event)
+        elif point.index < same or (in_place and before[point.index] == after[point.index]):
+            kept.append(point)
+        elif event.reason in ("compaction", "truncation"):
+            kept.append(replace(point, history=before))
+    behind = sum(point.history is not None for point in kept)
+    return tuple(kept[max(0, behind - MOST_BEHIND) :])
+
+
+def _behind_a_compaction(point: RewindPoint, event: HistoryReplaced) -> Iterator[RewindPoint]:
+    """The point after the event, unless it is gone."""
+    if event.reason != "rewind" or not event.turn:
+        yield from () if event.reason == "clear" else (point,)
+    elif point.turn < event.turn:
+        history = point.history or ()
+        again = point.index < len(event.messages) == _common_prefix(history, event.messages)
+        yield replace(point, history=None) if again else point
 
 
 def _common_prefix(before: Sequence[Message], after: Sequence[Message]) -> int:
@@ -297,7 +319,7 @@ def _replaced(state: SessionState, event: HistoryReplaced) -> SessionState:
     replaced = replace(
         state,
         messages=_all_of(messages, before),
-        rewind_points=_surviving(state.rewind_points, before, messages),
+        rewind_points=_surviving(state.rewind_points, before, event),
         plans=state.plans.replaced(before, event),
         plain_until=plain_until,
     )

@@ -140,6 +140,11 @@ class Session:
         assert self.steering is not None, "the agent of a session is not a subagent"
         return self.steering.add(self.conversation.masking.text(text))
 
+    def run_skill(self, skill: Skill, arguments: str) -> AsyncGenerator[Event, None]:
+        """Run a prompt that asks for this skill and carries its text."""
+        self._parts.attached[f"skill {skill.name}"] = framed(skill, arguments)
+        return self._agent.run(f"Use the skill {skill.name}" + (f": {arguments}" if arguments else "."))
+
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is. Raises HarnessError when it is empty."""
         if not self.conversation.messages:

@@ -257,8 +257,8 @@ class Settings(BaseModel):
     """Intervene when the agent repeats itself; off: loops are only reported."""
     loop_limits: Text | None = None
     """Changed limits of loop detection and intervention, such as "copies=5 nudges=2"; /loops shows them all."""
-    checkpoints: Switch = True
-    """Keep file contents before they change, in interactive sessions, for /rewind and rollback."""
+    checkpoints: Switch | None = None
+    """Keep file contents before they change, for /undo, /rewind and rollback; unset: in conversations, not with -p."""
 
     watch_headers_s: Seconds = 60.0
     """Seconds within which the model must begin to answer, for an empty prompt."""

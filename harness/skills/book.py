@@ -7,12 +7,13 @@ changes during a session.
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
 from harness.base.front_matter import front_matter, one_line
+from harness.definitions.commands import with_arguments
 from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem, Problems, text_of
 
 FILE = "SKILL.md"
@@ -173,9 +174,11 @@ def skill_text(skill: Skill) -> str:
     return "\n\n".join((head, skill.text, *_files(skill)))
 
 
-def framed(skill: Skill) -> str:
-    """The same, framed to accompany a prompt; the text cannot close its own frame."""
-    body = _TAG.sub("‹", skill_text(skill))
+def framed(skill: Skill, arguments: str = "") -> str:
+    """The same, framed to accompany a prompt; the text cannot close its own frame. `arguments` fill its
+    placeholders."""
+    text = with_arguments(skill.text, arguments)[0] if arguments else skill.text
+    body = _TAG.sub("‹", skill_text(replace(skill, text=text)))
     return f"<skill>\nThe user wants this skill to be used.\n\n{body}\n</skill>"
 
 
@@ -254,6 +257,10 @@ class SkillBook:
     def get(self, name: str) -> Skill | None:
         """The skill of exactly this name."""
         return next((skill for skill in self.skills if skill.name == name), None)
+
+    def called(self, name: str) -> Skill | None:
+        """The skill of this name, in small or capital letters."""
+        return next((skill for skill in self.skills if skill.name.lower() == name.lower()), None)
 
     def unknown(self, name: str) -> str:
         """The error for an unknown skill, with a suggestion."""

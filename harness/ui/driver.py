@@ -25,6 +25,7 @@ from harness.events import (
     RequestSent,
     RetryEnded,
     RetryScheduled,
+    SettingChanged,
     SilenceEnded,
     SilenceHint,
     TransitionCode,
@@ -77,12 +78,13 @@ class SessionDriver(ABC):
         """The turn waits for a retry or for a silent model."""
         self.leaving = False
         """The program ends after this turn."""
+        self._answering = False
 
     # ── what a front end does ───────────────────────────────────────────────────────────────────
 
     @abstractmethod
-    def show_text(self, text: str) -> None:
-        """Show a text of the program."""
+    def show_text(self, text: str, heading: str = "") -> None:
+        """Show a text of the program; `heading`: the command that it answers."""
 
     @abstractmethod
     def show_line(self, line: Line) -> None:
@@ -234,10 +236,21 @@ class SessionDriver(ABC):
             if (own := self.own_command(line)) is not None:
                 self.later(own)
             else:
-                self._show(run_command(line, self.session))
+                self._show(self._answer(line), line)
         except HarnessError as error:
             self.show_error(error)
         self.changed()
+
+    def _answer(self, line: str) -> CommandResult:
+        self._answering = True
+        try:
+            return run_command(line, self.session)
+        finally:
+            self._answering = False
+
+    def is_answered(self, event: Event) -> bool:
+        """The answer of the command that runs says what this event says."""
+        return self._answering and isinstance(event, SettingChanged)
 
     # ── one line ────────────────────────────────────────────────────────────────────────────────
 
@@ -263,30 +276,30 @@ class SessionDriver(ABC):
         elif (own := self.own_command(line)) is not None:
             await own
         else:
-            match run_command(line, self.session):
+            match self._answer(line):
                 case PlayEvents(events):
                     await self.play(events)
                 case SwitchSession(opening, message):
                     await self.switch(opening, message)
                 case result:
-                    self._show(result)
+                    self._show(result, line)
 
-    def _show(self, result: CommandResult) -> None:
+    def _show(self, result: CommandResult, line: str) -> None:
         match result:
             case ShowText(text):
-                self.show_text(text)
+                self.show_text(text, line)
             case ShowList(groups):
                 self.show_list(groups)
             case StartTask(work):
-                self.later(self._show_when_done(work))
+                self.later(self._show_when_done(work, line))
             case EditQueue(clear):
-                self.show_text(queue_text(self.queue, clear=clear))
+                self.show_text(queue_text(self.queue, clear=clear), line)
             case Quit():
                 self.leave()
 
-    async def _show_when_done(self, work: Coroutine[Any, Any, str]) -> None:
+    async def _show_when_done(self, work: Coroutine[Any, Any, str], line: str) -> None:
         with self.showing():
-            self.show_text(await work)
+            self.show_text(await work, line)
 
     def _item_ended(self, end: ItemEnd) -> None:
         if end.error is not None:

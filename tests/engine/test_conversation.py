@@ -25,7 +25,7 @@ from harness.events import (
     ThinkingOmitted,
     Usage,
 )
-from harness.journal import Record, read, replay
+from harness.journal import Record, RewindPoint, read, replay
 from harness.session import Opening, Session
 from tests.agent.stage import MODEL, calls, fails, played, run, says, sessions, summarises, too_long
 
@@ -91,6 +91,21 @@ def test_a_prompt_can_be_rewound_to_exactly_as_long_as_it_is_in_the_history(
     assert [point.prompt for point in talk.rewind_points] == left
     replayed = replay([Record(number, 0.0, event) for number, event in enumerate(seen, start=1)])
     assert replayed.rewind_points == talk.rewind_points
+
+
+def test_a_rewind_reaches_behind_a_compaction_and_forgets_what_came_after() -> None:
+    talk, seen = spoken()
+    earlier = talk.messages
+    talk.replace((Message("user", ({"type": "text", "text": "A summary."},)),), "compaction")
+    talk.begin_turn("third")
+    talk.add("user", ({"type": "text", "text": "third"},), Origin.PROMPT)
+    assert [(point.prompt, point.history) for point in talk.rewind_points] == [
+        *(("first", earlier), ("second", earlier), ("third", None))
+    ]
+    talk.replace(earlier[:2], "rewind", turn=2)
+    replayed = replay([Record(number, 0.0, event) for number, event in enumerate(seen, start=1)])
+    assert talk.rewind_points == replayed.rewind_points == (RewindPoint(1, "first", 0),)
+    assert talk.rewind_points[0].history is None
 
 
 def test_each_step_has_the_next_number_and_is_recorded() -> None:

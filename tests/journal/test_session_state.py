@@ -58,15 +58,26 @@ def history_after(events: list[Event]) -> list[Message]:
     return messages + [event.message for event in events[after + 1 :] if isinstance(event, MessageAdded)]
 
 
-def still_there(index: int, added: int, events: list[Event]) -> bool:
-    """The message at `index` of the history, which event `added` brought, stayed through every replacement since."""
+def still_there(index: int, turn: int, added: int, events: list[Event]) -> bool:
+    """A rewind can go back to the prompt at `index`, which event `added` brought: it stayed in the history through
+    every replacement since, or left it with a compaction and no rewind or clear has gone behind it."""
+    behind: list[Message] | None = None
     for number in range(added + 1, len(events)):
-        before, after = history_after(events[:number]), history_after(events[: number + 1])
-        if isinstance(events[number], HistoryReplaced):
-            prefix = before[: index + 1] == after[: index + 1]
-            in_place = len(before) == len(after) and before[index] == after[index]
-            if not prefix and not in_place:
+        before, after, event = history_after(events[:number]), history_after(events[: number + 1]), events[number]
+        if not isinstance(event, HistoryReplaced):
+            continue
+        if behind is not None:
+            if event.reason == "clear" or (event.reason == "rewind" and 0 < event.turn <= turn):
                 return False
+            if event.reason == "rewind" and event.turn and index < len(after) and behind[: len(after)] == after:
+                behind = None
+            continue
+        prefix = before[: index + 1] == after[: index + 1]
+        in_place = len(before) == len(after) and before[index] == after[index]
+        if not prefix and not in_place:
+            if event.reason != "compaction":
+                return False
+            behind = before
     return True
 
 
@@ -120,10 +131,15 @@ def naive_state(events: list[Event]) -> SessionState:
     ]
     points = []
     for number, event in enumerate(events):
-        turn = last(events[: number + 1], TurnStarted)
+        begun = last(events[: number + 1], TurnStarted)
+        turn = begun.turn if isinstance(begun, TurnStarted) else 0
         index = len(history_after(events[:number]))
-        if isinstance(event, MessageAdded) and event.origin is Origin.PROMPT and still_there(index, number, events):
-            points.append(RewindPoint(turn.turn if isinstance(turn, TurnStarted) else 0, event.message.text, index))
+        if (
+            isinstance(event, MessageAdded)
+            and event.origin is Origin.PROMPT
+            and still_there(index, turn, number, events)
+        ):
+            points.append(RewindPoint(turn, event.message.text, index))
     prompts = [event for event in events if isinstance(event, TurnStarted)]
     step = last(events, StepStarted)
     spend = last(events, SpendChanged)
@@ -174,7 +190,9 @@ events = st.one_of(
     st.builds(
         HistoryReplaced,
         st.lists(messages, max_size=3).map(tuple),
-        st.sampled_from(["compaction", "rewind", "rollback"]),
+        st.sampled_from(["compaction", "rewind", "rollback", "clear"]),
+        st.none(),
+        st.sampled_from([0, 0, 1, 5]),
     ),
     st.builds(PlanChanged, st.lists(st.builds(PlanItem, st.sampled_from("abc")), max_size=2).map(tuple)),
     st.builds(ModelSwitched, st.just("a"), st.sampled_from(["b", "c"]), st.just("why"), st.booleans()),

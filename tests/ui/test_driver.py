@@ -69,8 +69,8 @@ class Noted(SessionDriver):
     async def rests(self) -> None:
         await self.sees(lambda: not self.running)
 
-    def show_text(self, text: str) -> None:
-        self.shown.append(text)
+    def show_text(self, text: str, heading: str = "") -> None:
+        self.shown.append(f"{heading}: {text}" if heading else text)
         self._news.set()
 
     def show_line(self, line: Line) -> None:
@@ -132,11 +132,11 @@ async def test_a_conversation_of_prompts_commands_and_shell_commands_runs_in_the
         assert driver.asked == ["one", "/two"]
         assert driver.session.permissions.mode == "deny"
         assert [text.partition("\n")[0] for text in driver.shown] == [
-            "permissions: read only",
+            "/mode deny: permissions: read only",
             "! There is no command; type for example !ls.",
-            "! Unknown command /nonsense; did you mean /resume?",
+            "! Unknown command /nonsense; /help lists them.",
             "Conversation",
-            "Conversation cleared; the journal keeps it.",
+            "/clear: Conversation cleared; the journal keeps it.",
         ]
         assert not driver.queue.lines
 

@@ -354,8 +354,9 @@ def _registry(core: AgentCore, parent: Parent | None, toolbox: Toolbox) -> Break
 
 def _checkpoints(core: AgentCore) -> Checkpoints | None:
     """What keeps the files of the workspace; None: it is switched off, or no user is present to go back. Nothing is
-    written before it is used."""
-    if not core.settings.checkpoints or not core.asker.present:
+    written before it is used. The files that a subagent changes are kept before the call that started it."""
+    wanted = core.settings.checkpoints
+    if core.is_subagent or not (core.asker.present if wanted is None else wanted):
         return None
     folder, limits = core.outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
     return Checkpoints(core.settings.workspace, folder, limits=limits)

@@ -34,6 +34,14 @@ _ACTS = names(
     "merge close reopen comment install upgrade uninstall rollback drain cordon uncordon taint label annotate replace "
     "deploy destroy import add remove update enable disable undo pause resume send-keys cp sync move"
 )
+_CHECKS = names(
+    "pytest py.test unittest doctest tox nox mypy pyright pylint flake8 ruff eslint tsc jest vitest mocha rspec "
+    "phpunit ctest shellcheck"
+)
+"""Programs that test or check."""
+_TASKS = names("cargo go npm pnpm yarn bun make just task mvn gradle gradlew dotnet mix rake bundle")
+"""Programs that do so if the first word is one of `_CHECKING`."""
+_CHECKING = names("test tests check lint clippy vet verify typecheck t")
 _CLIENTS = names("curl wget http https xh")
 _SENDS = re.compile(r"--(?:data|form|post-|body-)\S*|--(?:json|upload-file)(?:=.*)?|POST|PUT|PATCH|DELETE")
 _SENDS_SHORT = re.compile(r"-[a-zA-Z]*?[dFT].*")
@@ -54,6 +62,32 @@ def kind_of(line: str) -> CallKind:
     if kinds & {CallKind.WAITS, CallKind.ASKS}:
         return CallKind.ASKS
     return CallKind.LOOKS if kinds else CallKind.WORKS
+
+
+@lru_cache(maxsize=256)
+def changes_nothing(line: str) -> bool:
+    """Whether a line only waits, asks, looks or runs checks such as tests. They may write caches, no more."""
+    if kind_of(line) is not CallKind.WORKS:
+        return True
+    try:
+        commands = [run.simple for run in resolved_commands(line) if not run.transparent]
+    except Unreadable:
+        return False
+    works = (one for one in commands if one.words and _name(one) != "cd" and _kind(one) is CallKind.WORKS)
+    return all(map(_checks, works))
+
+
+def _checks(simple: SimpleCommand) -> bool:
+    words = [_name(simple), *(word.text for word in simple.words[1:])]
+    if any(redirect.writes and redirect.target.text not in ("/dev/null", "1", "2") for redirect in simple.redirects):
+        return False
+    if words[0].startswith("python") and words[1:2] == ["-m"]:
+        words = words[2:]
+    if words[:1] and words[0] in _CHECKS:
+        return "--fix" not in words and words[1:2] != ["format"]
+    targets = [word for word in words[1:] if not word.startswith("-") and word != "run"]
+    targets = targets if words[:1] == ["make"] else targets[:1]
+    return bool(targets) and words[0] in _TASKS and _CHECKING.issuperset(targets)
 
 
 def _name(simple: SimpleCommand) -> str:

@@ -100,6 +100,10 @@ class Rewinder:
         """Whether states of the files were kept since that turn began."""
         return self._checkpoints is not None and self._kept.since(turn) is not None
 
+    def left_since(self, turn: int) -> tuple[str, ...]:
+        """What tools did since that turn began, where no file is taken back; one line each."""
+        return self._kept.left(self._kept.began(turn) or 0)
+
     async def files_since(self, turn: int) -> RewindPlan | None:
         """What it would mean to take the files back to the beginning of that turn. None: nothing was kept since then.
 
@@ -157,7 +161,8 @@ class Rewinder:
 
     def _cut(self, turn: int) -> str:
         point = self._point(turn)
-        self._conversation.replace(self._conversation.messages[: point.index], "rewind")
+        history = self._conversation.messages if point.history is None else point.history
+        self._conversation.replace(history[: point.index], "rewind", turn)
         self._forget_sizes()
         return point.prompt
 
@@ -198,7 +203,9 @@ class Rewinder:
         return await self._compared(self._kept.undo, "before the rewind", "undo", turn, step)
 
     async def _agreed(self, back: RewindPlan) -> bool:
-        """Show the changes and ask the user."""
+        """Show the changes and ask the user; where none is present, the command was the answer."""
+        if not self._asker.present:
+            return True
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
         )

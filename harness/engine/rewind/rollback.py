@@ -9,7 +9,9 @@ from itertools import zip_longest
 
 from harness.checkpoints import CheckpointError, Checkpoints
 from harness.engine.conversation import Conversation
+from harness.engine.loops.command_kinds import changes_nothing
 from harness.events import (
+    OWN_COMMAND,
     CheckpointMade,
     Event,
     HistoryReplaced,
@@ -31,6 +33,8 @@ from harness.tools.tool import Effect, Tool
 END_S = 3.0
 """Seconds that the end of a turn waits for it."""
 _LEFT_NOTHING = frozenset({ToolOutcome.DENIED, ToolOutcome.INVALID, ToolOutcome.SKIPPED})
+_WROTE_NOTHING = _LEFT_NOTHING | {ToolOutcome.ERROR}
+"""Outcomes of a tool that writes one file, as a whole or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,8 @@ class CheckpointFold:
         self._tool = tool
         self._kept: list[CheckpointMark] = []
         self._effects: list[_Effect] = []
-        self._calls: dict[str, tuple[str, str | None]] = {}
+        self._calls: dict[str, tuple[str, str | None, str]] = {}
+        """Summary, path and command line by id."""
         self._began: dict[int, int] = {}
         self._step = 0
         self.undo = ""
@@ -96,17 +101,25 @@ class CheckpointFold:
             case CheckpointMade(id=id, turn=turn, step=step):
                 self.add(CheckpointMark(turn, step, id, ends_turn=step > self._step))
             case ToolStarted(call_id=call_id, summary=summary, input=input):
-                self._calls[call_id] = summary, path_of(input)
-            case ToolEnded(tool=tool) if not self.only_reads(tool) and event.outcome not in _LEFT_NOTHING:
-                summary, path = self._calls.get(event.call_id, ("", None))
-                known = self._tool(tool)
-                writes = path if known is not None and known.effect is Effect.WRITE else None
-                self._effects.append(_Effect(self._step, f"{tool} {summary}".rstrip(), writes))
+                self._calls[call_id] = summary, path_of(input), str(input.get("command", ""))
+            case ToolEnded(tool=tool) if not self.only_reads(tool):
+                self._note_effect(event)
             case RolledBack(step=step, files_restored=restored) if restored:
                 self.undo, self.restored = event.undo, frozenset(restored)
                 self._effects = [
                     effect for effect in self._effects if effect.step <= step or not effect.is_undone(restored)
                 ]
+
+    def _note_effect(self, end: ToolEnded) -> None:
+        """Note what a call of the agent may have left; the user's own commands, looks, checks and failed edits leave
+        nothing."""
+        summary, path, line = self._calls.get(end.call_id, ("", None, ""))
+        known = self._tool(end.tool)
+        is_write = known is not None and known.effect is Effect.WRITE
+        if end.call_id.startswith(OWN_COMMAND) or end.outcome in (_WROTE_NOTHING if is_write else _LEFT_NOTHING):
+            return
+        if not (line and changes_nothing(line)):
+            self._effects.append(_Effect(self._step, f"{end.tool} {summary}".rstrip(), path if is_write else None))
 
     def add(self, kept: CheckpointMark) -> None:
         """The files were kept once more."""

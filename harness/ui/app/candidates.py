@@ -4,7 +4,6 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
@@ -24,15 +23,6 @@ class CommandInfo(Protocol):
 
     @property
     def help(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileCommand:
-    """A slash command that a file defines."""
-
-    name: str
-    arguments: str
-    help: str
 
 
 def command_candidates(commands: Iterable[CommandInfo], session: Session) -> tuple[Candidate, ...]:

@@ -15,18 +15,18 @@ from harness.settings import LoadedSettings, Settings
 from harness.ui.app.activity import activity, status_of, title
 from harness.ui.app.alarm import Alarm
 from harness.ui.app.asker import ScreenAsker
-from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candidates
+from harness.ui.app.candidates import WorkspaceFiles, command_candidates
 from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.views import Actions, Views
-from harness.ui.commands.commands import COMMANDS
+from harness.ui.commands.commands import COMMANDS, file_commands
 from harness.ui.commands.results import CommandError
 from harness.ui.driver import SessionDriver
 from harness.ui.folds.model import Phase
 from harness.ui.lines.line import Groups, Line
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
-from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry
+from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry, TextEntry
 from harness.ui.turn_queue import ItemEnd
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Controller(SessionDriver):
         self._warmed = False
 
     def _see(self, views: Views, event: Event, at: float) -> None:
-        views.see(event, at)
+        views.see(event, at, answered=self.is_answered(event))
         self.on_event(event)
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
@@ -115,8 +115,9 @@ class Controller(SessionDriver):
         prompt.history = PromptHistory(session.state_folder / PROMPTS, session.conversation.masking.text)
         for text in early:
             prompt.history.add(text)
-        of_files = [FileCommand(one.name, one.hint, one.description) for one in session.commands.commands]
-        self._app.commands = command_candidates((*of_files, *COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
+        self._app.commands = command_candidates(
+            (*file_commands(session), *COMMANDS.values(), *SCREEN_COMMANDS.values()), session
+        )
         self._app.files = WorkspaceFiles(session.files, prompt.refresh_completion, self._warn_of_more_files)
 
     def _warn_of_more_files(self, count: int) -> None:
@@ -185,8 +186,8 @@ class Controller(SessionDriver):
     def own_command(self, line: str) -> Coroutine[Any, Any, None] | None:
         return run_screen_command(line, self.menu)
 
-    def show_text(self, text: str) -> None:
-        self._views.show(text)
+    def show_text(self, text: str, heading: str = "") -> None:
+        self._views.show(TextEntry(text, heading))
 
     def show_line(self, line: Line) -> None:
         self._views.show(NoteEntry(line))

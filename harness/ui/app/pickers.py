@@ -21,7 +21,7 @@ from harness.ui.app.views import Views
 from harness.ui.choices import Choice
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
 from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows, session_lines
-from harness.ui.transcript.entries import AnswerEntry
+from harness.ui.transcript.entries import AnswerEntry, TextEntry
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -65,7 +65,7 @@ class Menu:
         rows = model_rows(session)
         number = await self._chosen("Choose a model for the next prompt", [row for _, row in rows])
         if number is not None:
-            self._say(model(session, rows[number][0]))
+            self._say(model(session, rows[number][0]), "/model")
 
     async def pick_effort(self) -> None:
         """Choose how much the model thinks. Raises CommandError if it has no levels."""
@@ -79,11 +79,11 @@ class Menu:
             "Choose how much the model thinks", lines, chosen=levels.index(now) if now in levels else 0
         )
         if number is not None:
-            self._say(effort(session, levels[number]))
+            self._say(effort(session, levels[number]), "/effort")
 
-    def _say(self, result: CommandResult) -> None:
+    def _say(self, result: CommandResult, heading: str) -> None:
         if isinstance(result, ShowText):
-            self._controller.views.show(result.text)
+            self._controller.views.show(TextEntry(result.text, heading))
 
     def copy_answer(self) -> None:
         """Copy the last answer to the clipboard. Raises CommandError if there is none."""

@@ -119,9 +119,10 @@ class Views:
         if self._visible:
             self.refreshing.at_once()
 
-    def see(self, event: Event, at: float) -> None:
-        """Add an event and draw soon."""
-        self.transcript.on_event(event, at)
+    def see(self, event: Event, at: float, *, answered: bool = False) -> None:
+        """Add an event and draw soon; `answered`: the answer of a command is shown in its place."""
+        if not answered:
+            self.transcript.on_event(event, at)
         self.fold.on_event(event, at)
         self.changed()
 

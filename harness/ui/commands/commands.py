@@ -1,18 +1,18 @@
 """The slash commands: one table from name to function, with its help. Knows nothing of the screen."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from harness.base.external_text import visible
-from harness.events import OWN_EFFORT, BreakerCommand, Effort
-from harness.session import CommandFile, Session
+from harness.events import OWN_EFFORT, BreakerCommand, Effort, Event
+from harness.session import CommandFile, Session, Skill
 from harness.ui.commands import session_commands, tool_commands
 from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
 from harness.ui.commands.context_commands import context, hooks, memory, plan, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
+from harness.ui.commands.suggestions import suggestion
 from harness.ui.lines.line import Groups
 
 
@@ -29,6 +29,15 @@ class SlashCommand:
     """Raises HarnessError with one sentence."""
     waits: bool = False
     """Runs only between turns. The others read, affect the next decision or prompt, or concern background work."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileCommand:
+    """A slash command that a file defines."""
+
+    name: str
+    arguments: str
+    help: str
 
 
 def is_command(line: str, others: Collection[str] = ()) -> bool:
@@ -52,8 +61,8 @@ def prompt_of(line: str) -> str:
 
 def run_command(line: str, session: Session) -> CommandResult:
     """Run the command in a line. Raises HarnessError with one sentence if it is unknown or fails."""
-    if (found := file_command(line, session)) is not None:
-        return PlayEvents(session.run_command(*found))
+    if (events := defined_turn(line, session)) is not None:
+        return PlayEvents(events)
     command = _known(line, file_command_names(session))
     argument = line[1:].strip().partition(" ")[2].strip()
     if argument and not command.arguments:
@@ -84,39 +93,68 @@ def _known(line: str, others: Collection[str]) -> SlashCommand:
     command = COMMANDS.get(_name(line))
     if command is None:
         name = line[1:].strip().partition(" ")[0]
-        near = get_close_matches(name.lower(), (*COMMANDS, *others), n=1, cutoff=0.4)
-        raise CommandError(f"Unknown command /{name}; {f'did you mean /{near[0]}?' if near else '/help lists them.'}")
+        if name.lower() in OF_THE_SCREEN:
+            raise CommandError(f"/{name} needs the screen; start `harness` without --plain.")
+        meant = suggestion(name.lower(), {*COMMANDS, *OF_THE_SCREEN, *others})
+        does = f" ({COMMANDS[meant].help})" if meant in COMMANDS else ""
+        raise CommandError(
+            f"Unknown command /{name}; {f'did you mean /{meant}?{does}' if meant else '/help lists them.'}"
+        )
     return command
 
 
 # ── commands defined by files ───────────────────────────────────────────────────────────────────
 
 
-def file_command(line: str, session: Session) -> tuple[CommandFile, str] | None:
-    """The file command that a line calls, with its arguments; None if it calls none."""
+def defined_command(line: str, session: Session) -> tuple[CommandFile | Skill, str] | None:
+    """The command file or skill that a line calls, with its arguments; None if it calls none."""
     if not line.startswith("/") or line.startswith("//"):
         return None
     name, *rest = line[1:].strip().split(maxsplit=1) or [""]
-    command = None if name.lower() in TAKEN else session.commands.get(name.lower())
+    if not name or name.lower() in TAKEN:
+        return None
+    command = session.commands.get(name.lower()) or session.skills.called(name)
     return None if command is None else (command, rest[0] if rest else "")
 
 
+def defined_turn(line: str, session: Session) -> AsyncGenerator[Event, None] | None:
+    """The turn that such a line asks for."""
+    match defined_command(line, session):
+        case (CommandFile() as command, arguments):
+            return session.run_command(command, arguments)
+        case (Skill() as skill, arguments):
+            return session.run_skill(skill, arguments)
+        case _:
+            return None
+
+
 def file_command_names(session: Session) -> frozenset[str]:
-    """Names of all file commands."""
-    return frozenset(command.name for command in session.commands.commands)
+    """Names of all command files and skills."""
+    return frozenset(info.name for info in file_commands(session))
 
 
-def file_command_help(commands: Iterable[CommandFile]) -> Groups:
-    """The file commands as a group of `/help`; no group if there are none."""
-    rows = tuple(
-        (f"/{one.name}", " ".join(visible(f"{one.description} ({one.origin})").split()))
-        for one in commands
-        if one.name not in TAKEN
-    )
+def file_commands(session: Session) -> tuple[FileCommand, ...]:
+    """The command files and the skills without those that something else hides."""
+    found = {
+        skill.name.lower(): FileCommand(
+            skill.name.lower(), "[ARGUMENTS]", f"{skill.description} ({skill.origin} skill)"
+        )
+        for skill in session.skills.skills
+    }
+    for one in session.commands.commands:
+        found[one.name] = FileCommand(one.name, one.hint, f"{one.description} ({one.origin})")
+    return tuple(found[name] for name in sorted(found) if name not in TAKEN)
+
+
+def file_command_help(session: Session) -> Groups:
+    """They as a group of `/help`; no group if there are none."""
+    rows = tuple((f"/{one.name}", " ".join(visible(one.help).split())) for one in file_commands(session))
     return (("From files", rows),) if rows else ()
 
 
-def _usage_of_file(command: CommandFile) -> str:
+def _usage_of_file(command: CommandFile | Skill) -> str:
+    if isinstance(command, Skill):
+        return visible(f"/{command.name} [ARGUMENTS]\n  {command.description}\n  {command.folder}")
     lines = [f"/{command.name} {command.hint}".rstrip(), f"  {command.description}", f"  {command.file}"]
     if command.model:
         lines.append(f"  model: {command.model}")
@@ -132,9 +170,9 @@ def _usage_of_file(command: CommandFile) -> str:
 
 def _help(session: Session, argument: str) -> CommandResult:
     if not argument:
-        return ShowList((*help_groups(), *file_command_help(session.commands.commands)))
+        return ShowList((*help_groups(), *file_command_help(session)))
     line = f"/{argument.removeprefix('/')}"
-    if (found := file_command(line, session)) is not None:
+    if (found := defined_command(line, session)) is not None:
         return ShowText(_usage_of_file(found[0]))
     command = _known(line, file_command_names(session))
     return ShowText(f"/{command.name} {command.arguments}".rstrip() + f"\n  {command.help}")
@@ -178,6 +216,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
         (
             SlashCommand("status", "", "session, model, folder, journal", session_commands.status),
             SlashCommand("config", "", "settings that differ from their defaults", session_commands.config),
+            SlashCommand("doctor", "[--online]", "check settings, key, address and tools", session_commands.doctor),
             SlashCommand("sessions", "[TEXT]", "list the sessions, or find a text in them", session_commands.sessions),
             SlashCommand("resume", "[ID]", "resume a session, by id or name", session_commands.resume, waits=True),
             SlashCommand("rename", "[NAME]", "give this session a name", session_commands.rename),
@@ -189,7 +228,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     (
         "Model and permissions",
         (
-            SlashCommand("model", "[NAME]", "show or change the model", session_commands.model, waits=True),
+            SlashCommand("model", "[NAME]", "show or change the model", session_commands.model),
             SlashCommand(
                 "effort", f"[{'|'.join(Effort)}|{OWN_EFFORT}]", "how much the model thinks", session_commands.effort
             ),
@@ -259,5 +298,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
 COMMANDS: Mapping[str, SlashCommand] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
 ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost"})
 """Other spellings that are accepted and not listed: of other programs."""
-TAKEN = frozenset({*COMMANDS, *ALIASES, "theme", "copy", "panel", "keys"})
-"""Names that a file cannot define: those above, and the commands of the screen."""
+OF_THE_SCREEN = frozenset({"theme", "copy", "panel", "keys"})
+"""The commands of the app."""
+TAKEN = frozenset({*COMMANDS, *ALIASES, *OF_THE_SCREEN})
+"""Names that a file cannot define."""

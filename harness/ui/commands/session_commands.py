@@ -1,6 +1,8 @@
 """Slash commands about the session: its history, model, permissions, cost and files."""
 
+import asyncio
 import shlex
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +20,7 @@ from harness.ui.commands.results import (
     PlayEvents,
     Quit,
     ShowText,
+    StartTask,
     SwitchSession,
 )
 from harness.ui.lines.line import dollars, priced
@@ -33,6 +36,10 @@ MODES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Descriptions of the permission modes."""
+MOST_LEFT = 20
+"""Effects of tools that /undo names."""
+DOCTOR_S = 60.0
+"""Seconds that the checks of /doctor may take."""
 VERDICTS = ("deny", "ask", "allow")
 SCOPES = {"settings": "from the settings", "session": "for this session", "always": "permanent"}
 _UNPRICED = '\n{} without a known price; set one as [prices."NAME"], with input and output, in your settings.toml'
@@ -77,8 +84,11 @@ def rewind(session: Session, argument: str) -> CommandResult:
         raise CommandError(f"{what.strip()!r} cannot be restored; type /rewind {turn} or /rewind {turn} files.")
     if what:
         return PlayEvents(session.rewind.with_files(int(turn)))
+    left = session.rewind.left_since(int(turn))
     prompt = session.rewind.to_turn(int(turn))
-    return ShowText(f"Forgot turn {turn} and later; the files are unchanged.\nThe prompt was: {visible(prompt)}")
+    stays = "the files are unchanged" + (", with what tools did to them" if left else "")
+    told = f"Forgot turn {turn} and later; {stays}.\nThe prompt was: {visible(prompt)}"
+    return ShowText("\n".join((told, *(f"  not undone  {visible(one)}" for one in left[:MOST_LEFT]))))
 
 
 def undo(session: Session, argument: str) -> CommandResult:
@@ -188,6 +198,10 @@ def export(session: Session, argument: str) -> CommandResult:
 
 def status(session: Session, argument: str) -> CommandResult:
     """The facts of the session."""
+    return ShowText(_facts(session))
+
+
+def _facts(session: Session) -> str:
     settings, (tokens, window) = session.settings, session.context.size
     facts: dict[str, object] = {
         "session": f"{session.id}, {counted(session.conversation.turn, 'turn')}",
@@ -201,7 +215,7 @@ def status(session: Session, argument: str) -> CommandResult:
     }
     if session.processes.counts.started:
         facts["processes"] = exits_in_words(session.processes.counts)
-    return ShowText("\n".join(f"  {name:<12} {value}" for name, value in facts.items()))
+    return "\n".join(f"  {name:<12} {value}" for name, value in facts.items())
 
 
 def config(session: Session, argument: str) -> CommandResult:
@@ -217,6 +231,32 @@ def config(session: Session, argument: str) -> CommandResult:
         "All others have their defaults; `harness doctor` shows each with its source, `harness settings` what it means."
     )
     return ShowText("\n".join((*lines, rest)))
+
+
+def doctor(session: Session, argument: str) -> CommandResult:
+    """The facts of the session, and the report of `harness doctor` for its folder."""
+    if argument not in ("", "--online"):
+        raise CommandError(f"{argument!r} is not known; type /doctor, or /doctor --online to ask the server, too.")
+    return StartTask(_doctor(session, argument.split()))
+
+
+async def _doctor(session: Session, flags: list[str]) -> str:
+    command = (sys.executable, "-m", "harness", "doctor", "--cwd", str(session.settings.workspace), *flags)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe, process_group=0
+    )
+    try:
+        async with asyncio.timeout(DOCTOR_S):
+            printed, complaint = await process.communicate()
+    except TimeoutError as error:
+        raise CommandError(f"The checks took longer than {DOCTOR_S:g} s; run `harness doctor` in a shell.") from error
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    report = (printed or complaint).decode(errors="replace").rstrip()
+    return f"This session\n{_facts(session)}\n\n{report}\n\nFlags given to this program do not count in the report."
 
 
 def exit(session: Session, argument: str) -> CommandResult:  # noqa: A001 (the name of the command)

@@ -86,7 +86,8 @@ def breaker_command(command: BreakerCommand) -> Callable[[Session, str], Command
 
     def run(session: Session, argument: str) -> CommandResult:
         if not argument:
-            raise CommandError(f"Which tool? Type /{command.value} and its name; /breakers lists them.")
+            other = "; /clear starts a new conversation" if command is BreakerCommand.RESET else ""
+            raise CommandError(f"Which tool? Type /{command.value} and its name; /breakers lists them{other}.")
         every = command is BreakerCommand.RESET and argument == "all"
         session.breakers.command(command, "" if every else argument)
         return ShowText(f"{'Every breaker' if every else argument} {DONE[command]}.")

@@ -176,11 +176,11 @@ def _structured(schema: "AnswerSchema", ends: Sequence[TurnEnded]) -> _Structure
 
 def _begun(session: Session, prompt: str) -> AsyncGenerator[Event, None]:
     """The turn of a prompt, or of a command defined by a file."""
-    if prompt.startswith("/") and session.commands.commands:
-        from harness.ui.commands.commands import file_command
+    if prompt.startswith("/") and (session.commands.commands or session.skills.skills):
+        from harness.ui.commands.commands import defined_turn
 
-        if (found := file_command(prompt, session)) is not None:
-            return session.run_command(*found)
+        if (events := defined_turn(prompt, session)) is not None:
+            return events
     return session.run(prompt)
 
 

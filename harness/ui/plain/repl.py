@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from shutil import get_terminal_size
 from types import FrameType
@@ -113,6 +113,8 @@ class _Repl(SessionDriver):
         self._printer = terminal.printer
         self._keyboard = terminal.keyboard
         self.attended = self._keyboard is not None
+        if not self.attended and loaded.settings.checkpoints is None:  # /undo may follow in a later line
+            loaded = replace(loaded, settings=loaded.settings.model_copy(update={"checkpoints": True}))
         self._loaded = loaded
         self._reread = reread
         self._showing = 0
@@ -250,8 +252,8 @@ class _Repl(SessionDriver):
 
     # ── called by the driver ────────────────────────────────────────────────────────────────────
 
-    def show_text(self, text: str) -> None:
-        self._printer.say(text)
+    def show_text(self, text: str, heading: str = "") -> None:
+        self._printer.say(f"{heading}\n{text}" if heading and self.playing else text)  # else it is right above
 
     def show_line(self, line: Line) -> None:
         self._printer.line(line)
@@ -314,6 +316,8 @@ class _Repl(SessionDriver):
 
     def _observe(self, event: Event, at: float) -> None:
         self.on_event(event)
+        if self.is_answered(event):
+            return
         if self._interjects:
             self._printer.interject(event, SIGN)
         elif self._showing:

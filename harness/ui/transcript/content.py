@@ -73,8 +73,11 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return call_content(entry, width, expanded=expanded, now=now, key=key)
         case NoteEntry(line=line):
             return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
-        case TextEntry(text=text):
-            return hanging(Content(""), Content(visible(text)), width)
+        case TextEntry(text=text, heading=heading):
+            body = hanging(Content(""), Content(visible(text)), width)
+            return (
+                Content("\n").join([one_line(Content.styled(visible(heading), NAME), width), body]) if heading else body
+            )
         case ListEntry(groups=groups):
             return listing_content(groups, width)
         case ExamplesEntry(prompts=prompts):

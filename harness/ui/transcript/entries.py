@@ -99,6 +99,8 @@ class TextEntry:
     """Text printed by a command."""
 
     text: str
+    heading: str = ""
+    """The command as typed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,7 +250,9 @@ class Transcript:
                 self._note(Line("·", "conversation cleared; the journal keeps it"))
             case "rewind":
                 self._stop_streaming()
-                cut = next((index for index, count in self._prompts if count >= self._messages), None)
+                cut = self._index_of(event.turn) if event.turn else None
+                if cut is None:
+                    cut = next((index for index, count in self._prompts if count >= self._messages), None)
                 if cut is None:
                     self._note(Line("·", "the conversation continues from an earlier point"))
                 else:
@@ -262,6 +264,13 @@ class Transcript:
                     self._prompts.clear()
                 if line is not None:
                     self._note(line)
+
+    def _index_of(self, turn: int) -> int | None:
+        """The entry of the prompt that began a turn."""
+        return next(
+            (index for index, one in enumerate(self._settled) if isinstance(one, PromptEntry) and one.turn == turn),
+            None,
+        )
 
     def _cut(self, length: int) -> None:
         self._touch(length)

@@ -82,8 +82,8 @@ async def test_a_turn_that_runs_or_is_unknown_cannot_be_cut(tmp_path: Path) -> N
     assert len(refused) == 1
 
 
-async def test_there_is_no_way_back_before_a_summary_or_a_clear(tmp_path: Path) -> None:
-    script = calls(prints(9_000)) * 3 + says("One.") + says("Two.") + says("Three.") + summarises()
+async def test_there_is_a_way_back_before_a_summary_and_none_before_a_clear(tmp_path: Path) -> None:
+    script = calls(prints(9_000)) * 3 + says("One.") + says("Two.") + says("Three.") + summarises() + says("Four.")
     async with stage(tmp_path, script) as here:
         for prompt in ("first", "second", "third"):
             await here.turn(prompt)
@@ -92,7 +92,13 @@ async def test_there_is_no_way_back_before_a_summary_or_a_clear(tmp_path: Path) 
         assert points[0] == RewindPoint(1, "first", 0)
         compacted = await here.compact()
         assert compacted.of(HistoryReplaced)
-        assert here.agent.conversation.rewind_points == ()
+        assert here.agent.conversation.rewind_points == points
+        assert here.agent.parts.rewind.to_turn(2) == "second"
+        assert [point.turn for point in here.agent.conversation.rewind_points] == [1]
+        assert here.agent.conversation.messages[0].text.endswith("first")
+        await here.turn("second again")
+        sent = [message["content"][-1].get("text", "") for message in here.bodies[-1]["messages"]]
+        assert [text for text in sent if "second" in text or "third" in text] == ["second again"]
         here.agent.parts.user_commands.clear()
         assert here.agent.conversation.rewind_points == ()
 

@@ -8,6 +8,7 @@ from harness.checkpoints import Checkpoints
 from harness.engine.conversation import Conversation
 from harness.engine.rewind.rollback import CheckpointFold, CheckpointMark, RollbackPoint, Rollbacks
 from harness.events import (
+    OWN_COMMAND,
     CheckpointMade,
     Event,
     HistoryReplaced,
@@ -114,6 +115,18 @@ def test_what_tools_did_stays_but_for_files_that_were_written_back() -> None:
     assert made.left(2) == ()
     assert made.left(0, ("notes.txt", "a.py")) == (f"{make} (2 times)", touch)
     assert made.left(0, ("ake", "tes.txt"))[0] == notes  # whole names only
+
+
+def test_failed_edits_tests_looks_and_what_the_user_ran_leave_nothing() -> None:
+    made = fold(
+        *(TurnStarted(1, "go"), StepStarted(1)),
+        *called("edit_file", "c1", ToolOutcome.ERROR, path="a.py", old_string="x", new_string="y"),
+        *called("bash", "c2", ToolOutcome.ERROR, command="python3 -m pytest -q 2>&1 | tail -3"),
+        *called("bash", "c3", command="echo done"),
+        *called("bash", f"{OWN_COMMAND}1", command="make install"),
+        *called("bash", "c4", ToolOutcome.ERROR, command="make install"),
+    )
+    assert [line.split()[:3] for line in made.left(0)] == [["bash", "make", "install"]]
 
 
 @pytest.mark.parametrize("outcome", list(ToolOutcome))

@@ -20,7 +20,7 @@ from harness.ui.commands.commands import (
     run_command,
     works_any_time,
 )
-from harness.ui.commands.results import PlayEvents, ShowText
+from harness.ui.commands.results import PlayEvents, ShowText, StartTask
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, calls, played, says, sessions
 
@@ -83,7 +83,7 @@ def test_the_commands_of_the_screen_are_taken() -> None:
 
 def test_only_commands_that_change_the_conversation_wait_for_the_turn() -> None:
     waiting = [name for name in COMMANDS if not works_any_time(f"/{name}")]
-    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "resume", "fork", "model"]
+    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "resume", "fork"]
 
 
 @pytest.mark.anyio
@@ -118,3 +118,16 @@ async def test_config_lists_what_is_not_the_default_and_no_key(tmp_path: Path) -
     assert ["max_steps", "7"] in rows
     assert "budget" not in [row[0] for row in rows]
     assert KEY not in shown.text
+
+
+@pytest.mark.anyio
+async def test_doctor_reports_the_session_and_the_checks_of_its_folder(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("x")) as here, await here.open() as session:
+        result = run_command("/doctor", session)
+        assert isinstance(result, StartTask)
+        report = await result.work
+        assert session.id in report
+        assert "Checks" in report
+        assert f"workspace {here.loaded.settings.workspace}" in " ".join(report.split())
+        with pytest.raises(HarnessError, match="--online"):
+            run_command("/doctor now", session)

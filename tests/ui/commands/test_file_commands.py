@@ -80,7 +80,7 @@ async def test_help_lists_them_and_a_name_of_the_program_goes_first(tmp_path: Pa
     write(tmp_path / "workspace", "fix", FIX)
     write(tmp_path / "workspace", "cost", "Mine.")
     async with opened(tmp_path, says("Fixed.")) as (session, _):
-        assert file_command_help(session.commands.commands) == (("From files", (("/fix", "Fix an issue (project)"),)),)
+        assert file_command_help(session) == (("From files", (("/fix", "Fix an issue (project)"),)),)
         shown = said("/help fix", session)
         assert shown.startswith("/fix [issue]\n  Fix an issue\n")
         assert "is not expanded" in shown

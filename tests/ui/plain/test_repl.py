@@ -290,6 +290,13 @@ async def test_prompts_may_come_from_a_pipe(place: Place) -> None:
     assert ended.err == ""
 
 
+async def test_undo_in_a_pipe_takes_back_what_the_tools_wrote(place: Place) -> None:
+    (place.folder / "notes.txt").write_text("milk\n")
+    ended = await run(place, "--yolo", stdin="replace milk with tea in notes.txt\n/undo\n")
+    assert "“milk” is now “tea”" in ended.out
+    assert (place.folder / "notes.txt").read_text() == "milk\n"
+
+
 async def test_the_exit_code_of_a_pipe_is_that_of_the_last_turn(place: Place) -> None:
     async with PracticeServer(script=Script.parse("[[reply]]\nstatus = 401\n")) as server:
         ended = await run(Place(place.folder, server.base_url), stdin="hello\n")
