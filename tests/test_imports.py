@@ -310,12 +310,6 @@ def test_the_agent_loads_no_heavy_package_before_it_is_used() -> None:
     assert not modules_loaded_by("from harness import Agent, tool") & HEAVY
 
 
-def test_a_session_loads_no_scripts_and_replies_of_the_practice_server() -> None:
-    loaded = modules_loaded_by("import harness.session")
-    rooms = ("checks", "rule_model", "script", "wire")
-    assert not loaded & {"harness.practice.server", *(f"harness.practice.{room}" for room in rooms)}
-
-
 def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
     loaded = modules_loaded_by("import harness.ui.app.run")
     assert "textual.app" in loaded

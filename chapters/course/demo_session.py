@@ -140,7 +140,7 @@ class DemoSession:
         if not self._agents:
             raise HarnessError("The tools of this chapter cannot be broken from here; /fault breaks the model.")
         agent = self._agents[-1]
-        return self._broken("tool", break_tool(text, agent.parts.core.shared.tool_orders, agent.toolbox.names))
+        return self._broken("tool", break_tool(text, agent.parts.core.shared.tool_faults.orders, agent.toolbox.names))
 
     def _broken(self, target: Literal["model", "tool"], broken: "FaultCommandResult") -> str:
         if broken.ordered:

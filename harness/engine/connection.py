@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.engine.build.from_settings import watch_limits
@@ -15,12 +16,13 @@ from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, Platform, checked
 from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
-from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.settings import DEFAULT_MODEL, Settings
+from harness.tools.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
     from harness.practice.faults.model_orders import FaultQueue
     from harness.practice.faults.orders import FaultCommandResult
+    from harness.practice.faults.tool_orders import ToolFaultQueue
     from harness.practice.script import Script
     from harness.practice.server import PracticeServer
 
@@ -133,7 +135,8 @@ class ModelConnection:
 
     def _use(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = ModelClient(endpoint, watch=watch_limits(self._settings), log=self._log)
+        watch, lazy = watch_limits(self._settings), self._settings.lazy_sdk
+        self._client = ModelClient(endpoint, watch=watch, log=self._log, lazy_sdk=lazy)
         self._client.preload()
 
     async def _practice(self) -> Endpoint:
@@ -151,21 +154,60 @@ class ModelConnection:
         return PracticeServer(RuleModel(), script=self._script, tokens=self._counter, remember=0)
 
 
+class OrderedToolFaults:
+    """Tool faults that the user orders. A session without an order imports nothing of the practice package."""
+
+    def __init__(self) -> None:
+        self._orders: ToolFaultQueue | None = None
+
+    @property
+    def orders(self) -> "ToolFaultQueue":
+        """The ordered faults that wait for their calls."""
+        if self._orders is None:
+            from harness.practice.faults.tool_orders import ToolFaultQueue
+
+            self._orders = ToolFaultQueue()
+        return self._orders
+
+    def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The same tools, with the faults ordered from now on."""
+        return tuple(replace(tool, run=partial(self._run, tool)) for tool in tools)
+
+    async def _run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
+        if self._orders is None:
+            return await tool.run(context, arguments)
+        return await self._orders.run(tool, context, arguments)
+
+
 class PracticeFaults:
     """Faults that the user orders, to watch how they are recovered."""
 
     def __init__(
         self,
         connection: ModelConnection,
-        tool_orders: ToolFaultQueue,
+        tool_faults: OrderedToolFaults,
         tools: Sequence[str],
         emit: Callable[[Event], None],
     ) -> None:
         """`tools` are the names that there are."""
         self._connection = connection
-        self._tool_orders = tool_orders
+        self._tool_faults = tool_faults
         self._tools = tools
         self._emit = emit
+
+    @property
+    def model_kinds(self) -> tuple[str, ...]:
+        """The kinds of faults of the model."""
+        from harness.practice.faults.words import MODEL_KINDS
+
+        return tuple(MODEL_KINDS)
+
+    @property
+    def tool_kinds(self) -> tuple[str, ...]:
+        """The kinds of faults of a tool."""
+        from harness.practice.faults.words import TOOL_KINDS
+
+        return tuple(TOOL_KINDS)
 
     def break_model(self, text: str) -> str:
         """Order faults of the practice model in the syntax of `/fault`; returns a description of the order.
@@ -184,7 +226,7 @@ class PracticeFaults:
         """
         from harness.practice.faults.tool_orders import break_tool
 
-        return self._ordered("tool", break_tool(text, self._tool_orders, self._tools))
+        return self._ordered("tool", break_tool(text, self._tool_faults.orders, self._tools))
 
     def _ordered(self, target: Literal["model", "tool"], broken: "FaultCommandResult") -> str:
         if broken.ordered:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.base.clock import Clock
 from harness.definitions import Agents
 from harness.engine.build.options import Policies
-from harness.engine.connection import ModelConnection
+from harness.engine.connection import ModelConnection, OrderedToolFaults
 from harness.engine.conversation import Conversation, TurnLock
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
@@ -26,7 +26,6 @@ from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.tokens import TokenCounter
 from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
-from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
@@ -64,7 +63,7 @@ class SharedParts:
     memory: MemoryBook
     board: "TaskBoard | None"
     """The task board of the session; None: it uses none."""
-    tool_orders: ToolFaultQueue
+    tool_faults: OrderedToolFaults
     """Faults of tools that the user ordered."""
     notices: deque[str]
     """Sentences for the user that no turn has reported yet; another thread may add to them."""

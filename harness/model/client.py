@@ -79,17 +79,19 @@ class ModelClient:
         *,
         watch: WatchLimits | None = None,
         log: logging.Logger | None = None,
+        lazy_sdk: bool = True,
     ) -> None:
         """
         Args:
             endpoint: see `endpoint.checked`.
             watch: limits of silence.
             log: receives the log records of the SDK; None: they are dropped.
+            lazy_sdk: import only those parts of the SDK that a request uses.
         """
         self._endpoint = endpoint
         self._watch = watch or WatchLimits()
         self._log = log
-        self._builder = SdkClientFactory(endpoint, log)
+        self._builder = SdkClientFactory(endpoint, log, lazy=lazy_sdk)
         self._building: Future[SdkClient] | None = None
         self._line: SdkClient | None = None
         self._cache_marks = True

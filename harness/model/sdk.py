@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.base.collector import imports_kept
 from harness.model.endpoint import Endpoint, KeyHeader, Platform
+from harness.model.lazy_sdk import import_lazily
 
 if TYPE_CHECKING:
     import httpx2
@@ -162,9 +163,11 @@ class SdkClient:
 class SdkClientFactory:
     """Creates clients for one endpoint. Call `prepare` first, which takes about a second; `build` is quick."""
 
-    def __init__(self, endpoint: Endpoint, log: logging.Logger | None) -> None:
+    def __init__(self, endpoint: Endpoint, log: logging.Logger | None, *, lazy: bool = True) -> None:
+        """`lazy`: import only those parts of the SDK that a request uses (`lazy_sdk`)."""
         self._endpoint = endpoint
         self._log = log
+        self._lazy = lazy
         self._ssl_context: ssl.SSLContext | None = None
 
     @property
@@ -175,7 +178,7 @@ class SdkClientFactory:
 
     def prepare(self) -> None:
         """Import everything that a request needs. Must first run in a thread without an event loop."""
-        load(self._log)
+        load(self._log, lazy=self._lazy)
         _warmed()
         _load_platform(self._endpoint.platform)
 
@@ -257,12 +260,14 @@ class SdkClientFactory:
             )
 
 
-def load(log: logging.Logger | None = None) -> None:
-    """Import the SDK, and forward its log records to `log`, or drop them.
+def load(log: logging.Logger | None = None, *, lazy: bool = True) -> None:
+    """Import the SDK, and forward its log records to `log`, or drop them. `lazy`: only what a request uses.
 
     Nothing of the SDK reaches stderr, even with ANTHROPIC_LOG set. Loggers are global: the last `log` gets everything.
     """
     with imports_kept(), _root_logger_left_alone():
+        if lazy:
+            import_lazily()
         import anthropic  # noqa: F401
     for name in _LOGGERS:
         logger = logging.getLogger(name)

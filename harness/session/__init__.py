@@ -17,8 +17,6 @@ from harness.policies.loops.messages import LABELS as LOOP_CHOICES
 from harness.policies.loops.messages import RUNGS, described
 from harness.policies.loops.messages import question as loop_question
 from harness.policies.recovery.transitions import exit_code
-from harness.practice.faults.words import MODEL_KINDS as FAULT_KINDS
-from harness.practice.faults.words import TOOL_KINDS as TOOL_FAULT_KINDS
 from harness.processes import ExitCounts
 from harness.session.opening import Opening, open_session
 from harness.session.session import Session, sessions_of
@@ -27,10 +25,8 @@ from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
 
 __all__ = [
-    "FAULT_KINDS",
     "LOOP_CHOICES",
     "RUNGS",
-    "TOOL_FAULT_KINDS",
     "AdmissionStatus",
     "Asker",
     "CommandFile",

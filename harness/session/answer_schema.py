@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.base.errors import SettingsError
 from harness.base.files import read_regular
 from harness.events import Json
+from harness.model.sdk import load
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -78,11 +79,12 @@ class AnswerSchema:
         """What asks for the answer once more."""
         return f"Your answer does not fit the schema: {why}. {self.instruction()}"
 
-    def output_format(self) -> Json | None:
+    def output_format(self, *, lazy_sdk: bool = True) -> Json | None:
         """The output format of a request; None where the API has no form for this schema.
 
         What the API does not take of a schema, such as the limits of numbers, the SDK puts into descriptions.
         """
+        load(lazy=lazy_sdk)
         from anthropic import transform_schema
 
         if any(one.get("type") == "object" and not one.get("properties") for one in _schemas(self.schema)):

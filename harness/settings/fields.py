@@ -76,6 +76,9 @@ class Settings(BaseModel):
     headers: Headers = ()
     """Additional headers for every request to the model; their values are secrets. The files of a folder cannot set
     it."""
+    lazy_sdk: Switch = True
+    """Import only those parts of the anthropic SDK that a request uses: half the time until the first request. Off: all
+    of it, if a version of the SDK does not work that way."""
     practice: Switch = False
     """Use the built-in rule-based practice model. Default: on when there is no key, token or address."""
     practice_script: Place | None = None

@@ -12,10 +12,16 @@ from urllib.request import Request, urlopen
 import pytest
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.engine.connection import PRACTICE_KEY, ModelConnection, PracticeFaults, address_of, endpoint_of
+from harness.engine.connection import (
+    PRACTICE_KEY,
+    ModelConnection,
+    OrderedToolFaults,
+    PracticeFaults,
+    address_of,
+    endpoint_of,
+)
 from harness.events import Event, FaultOrdered
 from harness.model.tokens import TokenCounter
-from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.settings import PRACTICE_MODEL, Settings
 from tests.agent.stage import KEY, settings_of
 from tests.agent.test_warming import listening, practising
@@ -188,7 +194,7 @@ async def test_nothing_is_read_again_for_the_practice_model_or_without_a_user(tm
 
 async def test_faults_of_a_real_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     async with connection(real(tmp_path)) as made:
-        faults = PracticeFaults(made, ToolFaultQueue(), ("grep",), lambda event: None)
+        faults = PracticeFaults(made, OrderedToolFaults(), ("grep",), lambda event: None)
         with pytest.raises(HarnessError, match=f"The model at {HERE} cannot be broken from here; start"):
             faults.break_model("529")
 
@@ -197,7 +203,7 @@ async def test_faults_that_are_ordered_before_the_server_runs_reach_it_and_each_
     tmp_path: Path,
 ) -> None:
     seen: list[Event] = []
-    tools = ToolFaultQueue()
+    tools = OrderedToolFaults()
     async with connection(practising(tmp_path).settings) as made:
         faults = PracticeFaults(made, tools, ("grep",), seen.append)
         faults.break_model("529 3")
@@ -206,7 +212,7 @@ async def test_faults_that_are_ordered_before_the_server_runs_reach_it_and_each_
         assert made.orders is early
         assert [order.times for order in made.orders.waiting] == [3]
         faults.break_tool("grep timeout 2")
-        assert [order.tool for order in tools.waiting] == ["grep"]
+        assert [order.tool for order in tools.orders.waiting] == ["grep"]
         told = len(seen)
         faults.break_model("")  # only lists
         assert len(seen) == told
@@ -216,7 +222,7 @@ async def test_faults_that_are_ordered_before_the_server_runs_reach_it_and_each_
 async def test_faults_that_are_ordered_later_are_those_of_the_server(tmp_path: Path) -> None:
     async with connection(practising(tmp_path).settings) as made:
         await made.open()
-        PracticeFaults(made, ToolFaultQueue(), (), lambda event: None).break_model("529")
+        PracticeFaults(made, OrderedToolFaults(), (), lambda event: None).break_model("529")
         waiting = made.orders.waiting
         assert [order.times for order in waiting] == [1]
         assert await answers(made) == 529

@@ -76,6 +76,7 @@ SAMPLE = {
     "terminal_title": "no",
     "effort": "high",
     "auto_compact": "no",
+    "lazy_sdk": "no",
     "loop_intervention": "no",
     "instructions": "no",
     "skills": "no",

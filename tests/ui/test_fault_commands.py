@@ -9,7 +9,8 @@ from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import NoAsker
 from harness.events import FaultOrdered
 from harness.journal import read
-from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, open_session
+from harness.practice.faults.words import MODEL_KINDS, TOOL_KINDS
+from harness.session import open_session
 from harness.settings import load
 from harness.ui.app.candidates import command_candidates
 from harness.ui.app.completion import Completer
@@ -56,10 +57,10 @@ async def test_their_words_are_completed_and_they_work_while_a_turn_runs(tmp_pat
     def offered(command: str, *words: str) -> list[str]:
         return [one.label for one in named[command].following(words)]
 
-    assert offered("/fault") == [*FAULT_KINDS, "off"]
+    assert offered("/fault") == [*MODEL_KINDS, "off"]
     assert offered("/fault", "529") == []
     assert offered("/toolfault") == [*tools, "all", "off"]
-    assert offered("/toolfault", "grep") == [*TOOL_FAULT_KINDS]
+    assert offered("/toolfault", "grep") == [*TOOL_KINDS]
     completion = Completer(lambda: candidates, lambda: ()).complete("/toolfault grep timo", 20)
     assert completion
     assert completion.apply("/toolfault grep timo", completion.candidates[0])[0] == "/toolfault grep timeout"

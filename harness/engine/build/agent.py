@@ -129,7 +129,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         loops=LoopRunner(core, loop_fold, rollbacks, tools, breakers, chance=random.random),
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
-        faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
+        faults=PracticeFaults(core.shared.connection, core.shared.tool_faults, toolbox.names, core.conversation.emit),
     )
     if changes := skill_changes(parts):
         attached["skills"] = changes
@@ -314,7 +314,7 @@ def _tools(
     if settings.ask_user != "off":
         ours.append(ask_user_tool(QuestionHandler(core.conversation, core.asker, settings.ask_user)))
     every = joined(kept_of(ours, options.standard, strict=not core.is_subagent), core.own_tools)
-    return shared.tool_orders.applied(with_faults(every, settings))
+    return shared.tool_faults.applied(with_faults(every, settings))
 
 
 def _prompt(

@@ -16,7 +16,7 @@ from harness.engine.build.from_settings import (
     skills_for,
 )
 from harness.engine.build.options import AgentOptions
-from harness.engine.connection import ModelConnection, address_of
+from harness.engine.connection import ModelConnection, OrderedToolFaults, address_of
 from harness.engine.conversation import Conversation
 from harness.engine.core import SharedParts
 from harness.engine.instruction_files import read_instructions
@@ -28,7 +28,6 @@ from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
@@ -70,7 +69,7 @@ def shared_parts(
         agents=agents_for(settings),
         memory=memory_for(settings, session),
         board=board_for(settings, conversation.state.board, session, notices.append),
-        tool_orders=ToolFaultQueue(),
+        tool_faults=OrderedToolFaults(),
         notices=notices,
     )
 

@@ -3,14 +3,12 @@
     grep timeout 3     the next three calls of grep run out of time
     all missing        the next call of any tool finds no program
 
-Tools are wrapped once, when an agent is built; without an order a call passes straight through. Every session loads
-this module, also with a real model, so it imports nothing of scripts and replies.
+Without an order a call passes straight through.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -105,11 +103,8 @@ class ToolFaultQueue:
         self._waiting.clear()
         return left
 
-    def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
-        """The same tools, with the ordered faults."""
-        return tuple(replace(tool, run=partial(self._run, tool)) for tool in tools)
-
-    async def _run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
+    async def run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
+        """Call a tool, with the first fault ordered for it."""
         order = self._take(tool.name) if self._waiting else None
         if order is None:
             return await tool.run(context, arguments)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from harness.base.concurrency import in_thread
-from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, Session
+from harness.session import Session
 from harness.ui.app.completion import Candidate
 
 
@@ -82,7 +82,7 @@ def _background(session: Session, words: Words) -> Iterator[Candidate]:
 
 
 def _fault(session: Session, words: Words) -> Iterable[Candidate]:
-    return () if words else map(Candidate, (*FAULT_KINDS, "off"))
+    return () if words else map(Candidate, (*session.faults.model_kinds, "off"))
 
 
 def _toolfault(session: Session, words: Words) -> Iterable[Candidate]:
@@ -90,7 +90,7 @@ def _toolfault(session: Session, words: Words) -> Iterable[Candidate]:
         case ():
             return map(Candidate, (*(tool.name for tool in session.tools), "all", "off"))
         case (tool,) if tool != "off":
-            return map(Candidate, TOOL_FAULT_KINDS)
+            return map(Candidate, session.faults.tool_kinds)
         case _:
             return ()
 

@@ -90,7 +90,7 @@ async def headless(
     if mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
-    answer_format = None if schema is None else schema.output_format()
+    answer_format = None if schema is None else schema.output_format(lazy_sdk=loaded.settings.lazy_sdk)
     opened = open_session(
         loaded,
         Unattended(),
