@@ -1,4 +1,4 @@
-"""A request loads a third of the SDK, and whoever uses the SDK in the same process notices nothing."""
+"""A request loads a third of the SDK; other users of the SDK in the same process see no difference.
 
 import json
 import os
