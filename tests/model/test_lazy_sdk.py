@@ -1,4 +1,4 @@
-"""A request loads a third of the SDK; other users of the SDK in the same process see no difference.
+"""A request loads a third of the SDK; other users of the SDK in the same process see no difference."""
 
 import json
 import os
