@@ -80,7 +80,9 @@ def _same(one: Content | None, other: Content | None) -> bool:
 
 WIDE = 100
 """Least columns for the panel beside the conversation."""
-BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+BROAD = 121
+"""Least columns for a panel of a third of the screen; below that, the conversation needs the room."""
+BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (BROAD, "-broad")]
 """Classes of the screen by its columns, for an app with a SplitView."""
 TALL = 30
 """Least rows for conversation, panel and a question below each other."""
@@ -93,17 +95,22 @@ SplitView {
     layout: horizontal;
     layers: default above;
 }
-SplitView > Chat { width: 1fr; height: 1fr; }
-SplitView > PanelView { width: 48; height: 1fr; border-left: solid $surface-lighten-2; }
+SplitView > Chat { width: 1fr; height: 1fr; margin: 0 0 1 0; }
+SplitView > PanelView {
+    width: 33%; max-width: 38; height: 1fr; padding: 0 0 0 1; border-left: solid $rule;
+}
+.-broad SplitView > PanelView { max-width: 100%; }
 SplitView > MoreBelow {
     position: absolute; layer: above; width: auto; height: 1; padding: 0 1;
     background: $surface-lighten-2; color: $text; display: none;
 }
 SplitView.-no-panel > PanelView { display: none; }
 .-narrow SplitView { layout: vertical; }
+.-narrow SplitView > Chat { margin: 0; }
+.-narrow SplitView.-no-panel > Chat { margin: 0 0 1 0; }
 .-narrow SplitView > PanelView {
-    width: 1fr; height: auto; max-height: 40vh;
-    border-left: none; border-top: solid $surface-lighten-2;
+    width: 1fr; max-width: 100%; height: auto; max-height: 40vh; padding: 0 1;
+    border-left: none; border-top: solid $rule;
 }
 .-narrow.-short.-asking SplitView > PanelView { display: none; }
 """
@@ -118,7 +125,7 @@ class MoreBelow(Static):
 
 
 class SplitView(Container):
-    """Conversation and panel, side by side on a `-wide` screen, else one below the other."""
+    """Conversation and panel, one below the other on a `-narrow` screen, else side by side."""
 
     chat_type: ClassVar[type[Chat]] = Chat
     """The view of the conversation."""

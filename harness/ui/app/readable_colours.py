@@ -25,6 +25,10 @@ TINTED, MARKED = 0.16, 0.36
 """Share of that colour in a changed line, and in its changed words."""
 OWN = (*(f"diff-{kind}{part}" for kind in TINTS for part in ("", "-word")), "key-cap")
 """The variables that are added; colours of the terminal have no tints."""
+TINT, RULE = 0.08, 0.25
+"""Shares of the text colour in the tint behind prompts, and in lines that frame and separate."""
+ANSI_TINTS = {"tint": "ansi_bright_black", "text-on-tint": "ansi_bright_white", "rule": "ansi_bright_black"}
+"""A pair that can be read on light and on dark terminals."""
 
 
 class ReadableColours(App[int]):
@@ -52,13 +56,16 @@ def readable(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     backgrounds = [Color.parse(variables[name]) for name in BACKGROUNDS]
     if any(colour.ansi is not None for colour in backgrounds):
-        return found | dict.fromkeys(OWN, "transparent")
+        return found | dict.fromkeys(OWN, "transparent") | ANSI_TINTS
     for kind, name in TINTS.items():
         for part, share in (("", TINTED), ("-word", MARKED)):
             tint = backgrounds[0].blend(Color.parse(variables[name]), share)
             found[f"diff-{kind}{part}"] = tint.hex
             backgrounds += [] if part else [tint]
-    found["key-cap"] = backgrounds[0].blend(Color.parse(variables["foreground"]), TINTED).hex
+    background, foreground = backgrounds[0], Color.parse(variables["foreground"])
+    for name, share in (("key-cap", TINTED), ("tint", TINT), ("rule", RULE)):
+        found[name] = background.blend(foreground, share).hex
+    found["text-on-tint"] = foreground.hex
     for name in TEXTS:
         colour = Color.parse(variables[name])
         if colour.ansi is None:

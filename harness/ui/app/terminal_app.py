@@ -30,7 +30,13 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 class TerminalApp(ReadableColours):
     """An app with a SplitView. `run_to_end` returns its exit code or raises its error."""
 
-    CSS = SPLIT_CSS + "PromptArea { padding: 0 1; }"
+    CSS = (
+        SPLIT_CSS
+        + """
+    PromptArea { padding: 0 1; }
+    #prompt-row { border-top: solid $rule; border-bottom: solid $rule; }
+    """
+    )
     ENABLE_COMMAND_PALETTE = False
     PAUSE_GC_ON_SCROLL = True
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS

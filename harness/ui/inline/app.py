@@ -33,10 +33,10 @@ INLINE_CSS = """
 Screen:inline { border: none; }
 ModalScreen:inline { height: 80vh; }
 FullPanel:inline { height: 100vh; }
-InlineSplitView, .-narrow InlineSplitView { height: auto; layout: vertical; }
-InlineSplitView > InlineChat, .-narrow InlineSplitView > InlineChat { width: 1fr; height: auto; }
+InlineSplitView, .-narrow InlineSplitView { height: auto; layout: vertical; margin: 0 0 1 0; }
+InlineSplitView > InlineChat, .-narrow InlineSplitView > InlineChat { width: 1fr; height: auto; margin: 0; }
 InlineSplitView > PanelView, .-narrow InlineSplitView > PanelView {
-    width: 1fr; height: auto; border-left: none; border-top: solid $surface-lighten-2;
+    width: 1fr; height: auto; border-left: none; border-top: solid $rule; max-width: 100%; padding: 0 1;
 }
 """
 NO_BACKGROUND = Style(bgcolor="default")

@@ -6,6 +6,7 @@ removed lines of a diff are red. A mark or a word repeats everything that colour
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
@@ -46,8 +47,9 @@ TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
 ENDS = TONES | {Tone.BAD: FAILED}
 MOST_SAID, FEW_SAID = 16, 10
 """A prompt of more than the first number of lines is cut to the second, until it is expanded."""
+BAR = "▌ "
 YOU = "bold $accent"
-PARAGRAPHS = PromptEntry | AnswerEntry | TextEntry | ListEntry | ExamplesEntry | PauseEntry | LoopReportEntry
+PROMPT_TINT = "$text-on-tint on $tint"
 
 
 def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
@@ -61,8 +63,8 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
     """
     match entry:
         case PromptEntry(text=text, shell=shell):
-            sign = Content.styled("you ! " if shell else "you ▸ ", YOU)
-            return hanging(sign, Content(visible(text)) if expanded else _beginning(text, key), width)
+            said = Content(visible(text)) if expanded else _beginning(text, key)
+            return _prompt(Content("! " if shell else ""), said, width)
         case AnswerEntry(text=text):
             from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
 
@@ -101,15 +103,23 @@ def _beginning(text: str, key: str) -> Content:
     return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines{named}", MUTED))
 
 
+def _prompt(sign: Content, text: Content, width: int) -> Content:
+    """A prompt behind a bar, on a tint as wide as the line."""
+    lines = hanging(sign, text, width - cell_len(BAR)).split("\n", allow_blank=True)
+    bar = Content.styled(BAR, YOU)
+    return Content("\n").join(
+        Content.assemble(bar, line, " " * (width - cell_len(BAR) - line.cell_length)).stylize_before(PROMPT_TINT)
+        for line in lines
+    )
+
+
 def set_off(above: Entry, below: Entry) -> bool:
-    """Whether a blank line separates two entries: paragraphs have one around them, calls and notes have none."""
+    """Whether a blank line separates two entries: all but the end of a turn and the notes on what precedes them."""
     match above, below:
-        case (_, TurnEndEntry()) | (PromptEntry(shell=True), CallEntry()):
+        case (_, TurnEndEntry()) | (PromptEntry(shell=True), CallEntry()) | (CallEntry() | NoteEntry(), NoteEntry()):
             return False
-        case (TurnEndEntry(), _):
-            return True
         case _:
-            return isinstance(above, PARAGRAPHS) or isinstance(below, PARAGRAPHS)
+            return True
 
 
 def _line(line: Line, width: int, of_mark: str, of_text: str) -> Content:
@@ -157,6 +167,7 @@ TIME = 8
 WIDE = 60
 """Cells; a wider screen has a column for the duration."""
 GAP = 2
+BETWEEN = " · "
 
 NOT_RUN = frozenset({ToolOutcome.INVALID, ToolOutcome.DENIED})
 NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
@@ -249,7 +260,7 @@ def _way(route: Alternative) -> str:
 
 def _in_columns(left: Content, time: str, result: Content, width: int) -> Content:
     """Time and result in columns of their own, as long as there is room for them and for the call."""
-    columns = Content.assemble((time.rjust(TIME) + " " * 3, MUTED), result) if width >= WIDE else result
+    columns = Content.assemble((time.rjust(TIME) + (BETWEEN if time and result else " " * len(BETWEEN)), MUTED), result) if width >= WIDE else result
     usual = width - max(columns.cell_length, width // 4 + (TIME + 3 if width >= WIDE else 0))
     start = max(usual, min(left.cell_length + GAP, width - columns.cell_length))
     return _apart(left, columns, width, start)

@@ -45,7 +45,7 @@ async def test_a_session_is_gone_back_in_left_listed_and_resumed(place: Place) -
         await terminal.sees("▸ second words", "asks first", gone=("Go back to before",))
         await terminal.type(", and other ones")
         await terminal.press("Enter")
-        await terminal.sees("you ▸ second words, and other ones", "The third answer.", "· ready")
+        await terminal.sees("▌ second words, and other ones", "The third answer.", "· ready")
         await terminal.press("C-d")
         left = await terminal.sees("resume with: harness --resume", "exit code 0", "\nicanon")
         session = re.findall(r"--resume (\S+)", left)[0]
@@ -107,7 +107,7 @@ async def test_a_session_is_watched_from_another_window(place: Place) -> None:
         await terminal.say("find TODO")
         await terminal.sees("timed out after", "· ready")
         async with Tmux(place, "watch") as other:
-            await other.sees("you ▸ find TODO", "timed out after", "watching process", "n p incidents")
+            await other.sees("▌ find TODO", "timed out after", "watching process", "n p incidents")
             await terminal.say("find TODO")
             await other.sees("(2nd)")
             await terminal.say("find TODO")

@@ -77,23 +77,23 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.say("/clear")
 
         await terminal.say("two, please")
-        await terminal.asks("you ▸ two, please", "sleep 71.25", "may bash run?")
+        await terminal.asks("▌ two, please", "sleep 71.25", "may bash run?")
         await terminal.press("y")
         await terminal.sees("◍ bash touch asked.txt; (sleep", "running bash")
         await terminal.say("what I typed meanwhile")
         await terminal.sees("1 queued")
         screen = await escape(terminal, "○ bash touch asked.txt; (sleep", "▸ what I typed meanwhile")
-        assert "you ▸ what I typed meanwhile" not in screen
+        assert "▌ what I typed meanwhile" not in screen
         await terminal.press("C-c")
         await terminal.say("/clear")
 
         await terminal.say("three, please")
-        await terminal.sees("you ▸ three, please", "asks for a wait of 100 s", "1 wait 100 s (w)")
+        await terminal.sees("▌ three, please", "asks for a wait of 100 s", "1 wait 100 s (w)")
         await escape(terminal)
         await terminal.say("/clear")
 
         await terminal.say("four, please")
-        await terminal.sees("you ▸ four, please", "Word by")
+        await terminal.sees("▌ four, please", "Word by")
         assert "Word by" in await escape(terminal)
 
         await terminal.say("/compact")
@@ -102,7 +102,7 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.sees("· ready", gone=("Esc stop",))
 
         await terminal.say("five, please")
-        await terminal.sees("you ▸ five, please", "Here I am.")
+        await terminal.sees("▌ five, please", "Here I am.")
     assert programs_with("sleep 71.") == []
     assert not (place.folder / "ran.txt").exists()
 

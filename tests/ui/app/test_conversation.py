@@ -285,7 +285,7 @@ async def test_a_conversation_with_the_keys_lists_and_pages_that_come_between(tm
         await here.sees("There is no answer to copy yet.")
         for prompt, answer in (("first", "One."), (f"/etc/hosts {HOSTILE}", "Forty-two.")):
             await here.says(prompt)
-            await here.sees(f"you ▸ {prompt}")
+            await here.sees(f"▌ {prompt}")
             await here.sees(answer)
             await here.rests()
         await here.says("/copy")

@@ -109,7 +109,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.sees("after 3 failures in a row")
         await terminal.say("/reset grep")
         await terminal.sees(
-            "and so on.", "you ▸ and then", "The prompt that waited was answered.", gone=("queued", "grep PAUSED")
+            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "grep PAUSED")
         )
 
 

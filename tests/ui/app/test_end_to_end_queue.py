@@ -52,7 +52,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
             await terminal.say(prompt)
         await terminal.sees("3 queued", "Esc stop")
 
-        await terminal.sees("you ▸ the second", "next try in", "Alt+R retry now", "Esc stop", "1 queued")
+        await terminal.sees("▌ the second", "next try in", "Alt+R retry now", "Esc stop", "1 queued")
         await terminal.type("read the notes, maybe")
         screen = await terminal.sees("▸ read the notes, maybe", "next try in")
         assert asked(screen) == ["sleep 6", "the first", "the second"]
@@ -68,7 +68,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
         )
         assert asked(screen) == ["sleep 6", "the first", "the second", "the third"]
         await terminal.press("Enter")
-        screen = await terminal.sees("you ▸ read the notes, maybe", gone=("Esc stop", "queued"))
+        screen = await terminal.sees("▌ read the notes, maybe", gone=("Esc stop", "queued"))
         assert asked(screen) == ["sleep 6", "the first", "the second", "the third", "read the notes, maybe"]
         assert prompt_line(screen) == ""
     assert (place.folder / "kept").exists()
@@ -102,7 +102,7 @@ async def test_a_question_that_comes_while_something_is_typed_takes_none_of_it(p
         await terminal.sees("asks first")
         for prompt in ("the first", "the third", "the fourth"):
             await terminal.say(prompt)
-        await terminal.sees("you ▸ the third")
+        await terminal.sees("▌ the third")
         for letter in typed:
             await terminal.type(letter)
         await terminal.sees("rm -rf kept", "yes, once", f"▸ {typed}")

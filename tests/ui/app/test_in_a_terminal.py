@@ -43,7 +43,7 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         await terminal.type("list the files")  # typed before anything is ready
         await terminal.press("Enter")
         screen = await terminal.sees("● glob", "notes.md", "practice-1 · ready", "asks first")
-        assert "you ▸ list the files" in screen
+        assert "▌ list the files" in screen
         assert "tools working" in screen
         await terminal.resize(80, 24)
         await terminal.sees("model   practice-1 · ready", gone=("tools working", "│"))
@@ -52,7 +52,7 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         assert not await terminal.alternate()
         session = re.findall(r"--resume (\S+)", screen)[0]
     async with Tmux(place, PRACTICE, "--resume", session) as terminal:
-        await terminal.sees("you ▸ list the files", "● glob", f"Resumed {session}", "asks first")
+        await terminal.sees("▌ list the files", "● glob", f"Resumed {session}", "asks first")
 
 
 @pytest.mark.stories

@@ -32,7 +32,7 @@ text = "The second is done."
         await terminal.sees("asks first")
         await terminal.type("!echo from $0 && exit 3")
         await terminal.press("Enter")
-        await terminal.sees("you ! echo from", "✗ bash", "exit 3")
+        await terminal.sees("▌ ! echo from", "✗ bash", "exit 3")
         await terminal.type("first")
         await terminal.press("Enter")
         await terminal.asks("may bash run?")
@@ -44,7 +44,7 @@ text = "The second is done."
         await terminal.type("/trip grep")
         await terminal.press("Escape", "Enter")
         await terminal.sees("grep PAUSED", "grep is paused.", "1 queued")
-        await terminal.sees("The first is done.", "you ▸ second", "The second is done.", gone=("1 queued",))
+        await terminal.sees("The first is done.", "▌ second", "The second is done.", gone=("1 queued",))
 
 
 async def test_esc_answers_a_question_with_a_stop_and_a_long_wait_is_asked_about(place: Place) -> None:
@@ -95,20 +95,20 @@ async def test_esc_twice_goes_back_to_an_earlier_prompt_and_sessions_are_chosen_
         for prompt in ("hello", "list the files"):
             await terminal.type(prompt)
             await terminal.press("Enter")
-            await terminal.sees(f"you ▸ {prompt}", "request", "ready")
+            await terminal.sees(f"▌ {prompt}", "request", "ready")
         await terminal.press("Escape")
         await terminal.sees("press Esc again to go back")
         await terminal.press("Escape")
         await terminal.sees("Go back to before which prompt?", "1  hello", "2  list the files")
         await terminal.press("Enter")
-        await terminal.sees("▸ list the files", "you ▸ hello", gone=("you ▸ list the files", "Go back"))
+        await terminal.sees("▸ list the files", "▌ hello", gone=("▌ list the files", "Go back"))
         await terminal.press("C-c")
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
     async with Tmux(place, PRACTICE, "-r") as terminal:
         await terminal.sees("Choose a session to resume", "hello")
         await terminal.press("Enter")
-        await terminal.sees("you ▸ hello", "Resumed", gone=("Choose a session to resume",))
+        await terminal.sees("▌ hello", "Resumed", gone=("Choose a session to resume",))
 
 
 async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
@@ -119,7 +119,7 @@ async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
             await other.sees("watching process")
             await terminal.type("hello")
             await terminal.press("Enter")
-            await other.sees("you ▸ hello", "529 overloaded", "next try in")
+            await other.sees("▌ hello", "529 overloaded", "next try in")
             await terminal.press("M-r")
             await other.sees("Over.", "ready", gone=("next try in",))
             await terminal.press("C-d")
@@ -163,7 +163,7 @@ text = "Still here."
         await terminal.type("[red]prompt[/]")
         await terminal.press("Enter")
         screen = await terminal.sees("Still here.", "ready")
-        assert "you ▸ [red]prompt[/]" in screen
+        assert "▌ [red]prompt[/]" in screen
         assert "[bold]no[/bold] [/]" in screen
         await terminal.press("C-o")
         await terminal.sees("[b]x[/b] [/nope]", "天気予報")

@@ -10,7 +10,7 @@ from tests.ui.app.test_conversation import Here, opened
 
 pytestmark = pytest.mark.anyio
 TEXT = says("First line of text.\n\nSecond paragraph.\n\n- a\n- b")
-SAID = "you ▸ first\nFirst line of text.\n\nSecond paragraph.\n\n• a\n• b"
+SAID = "▌ first\nFirst line of text.\n\nSecond paragraph.\n\n• a\n• b"
 PANEL = ("model", "context", "closed", "budget")
 
 
@@ -37,7 +37,7 @@ async def test_a_selection_stays_in_the_column_where_it_began(tmp_path: Path) ->
         row = {text: next(number for number, seen in enumerate(rows) if text in seen) for text in ("first", "• b")}
         top, bottom = row["first"], row["• b"]
         for blank in ((20, top + 1), (80, top + 1)):
-            assert await dragged(here, (1, top), blank) == "you ▸ first"
+            assert await dragged(here, (1, top), blank) == "▌ first"
         for below in ((20, bottom + 9), (90, bottom + 9), (90, 39)):
             selected = await dragged(here, (1, top), below)
             assert selected.startswith(SAID)

@@ -104,7 +104,7 @@ async def test_the_prompt_is_edited_with_vim_keys_when_they_are_wanted(tmp_path:
         await here.sees("An answer.")
         await here.rests()
         await here.pilot.press(*"again", "enter")  # a new prompt begins in insert mode
-        await here.sees("you ▸ again")
+        await here.sees("▌ again")
         await here.rests()
         await here.pilot.press("escape", "k")
         assert here.app.prompt.text == "again"

@@ -144,4 +144,4 @@ async def test_a_replay_that_goes_back_shows_nothing_of_later() -> None:
         seen = await settled(pilot)
         assert not any("file server was away" in row for row in seen)
         assert any("step 2 of 9" in row for row in seen)
-        assert sum("you ▸" in row for row in seen) == 1
+        assert sum("▌" in row for row in seen) == 1

@@ -37,7 +37,7 @@ async def test_the_conversation_stays_and_the_prompt_goes(place: Place) -> None:
         await terminal.press("C-d")
         await terminal.sees("resume with: harness --resume", "exit code 0", "icanon")
         assert await terminal.modes() == "mouse=0 cursor=1 keypad=0"
-        order(await terminal.scrollback(), "you ▸ the question", "The answer.", "resume with", "exit code 0")
+        order(await terminal.scrollback(), "▌ the question", "The answer.", "resume with", "exit code 0")
         assert READY not in await terminal.scrollback()
 
 
@@ -79,12 +79,12 @@ text = "Third answer."
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
         kept = await terminal.scrollback()
-        answers = ("you ▸ first question", "First answer.", "• eight", "you ▸ second question", "● bash echo made")
+        answers = ("▌ first question", "First answer.", "• eight", "▌ second question", "● bash echo made")
         order(
             kept,
             *answers,
             "Second answer.",
-            "you ▸ third question",
+            "▌ third question",
             "Third answer.",
             "· conversation cleared",
             "resume with",
@@ -125,7 +125,7 @@ event_delay = 0.1
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
         kept = await terminal.scrollback()
-        order(kept, "you ▸ go", "Begin: a line", "Middle: a line", "Final: a line", "Over.", "exit code 0")
+        order(kept, "▌ go", "Begin: a line", "Middle: a line", "Final: a line", "Over.", "exit code 0")
         assert kept.count("has to wrap") + kept.count("has to\n wrap") == 3, kept
 
 
@@ -155,7 +155,7 @@ text = "Here I am."
         await terminal.press("C-c")
         await terminal.sees("exit code 130")
         order(
-            await terminal.scrollback(), "you ▸ count", "One two", "interrupted", "you ▸ are you there?", "Here I am."
+            await terminal.scrollback(), "▌ count", "One two", "interrupted", "▌ are you there?", "Here I am."
         )
 
 
@@ -168,4 +168,4 @@ async def test_a_command_that_is_killed_with_a_signal_restores_the_terminal(plac
         await terminal.sees("One two")
         await terminal.send(signal.SIGTERM)
         await terminal.sees("exit code 143", "icanon")
-        order(await terminal.scrollback(), "you ▸ count", "One two", "resume with", "exit code 143")
+        order(await terminal.scrollback(), "▌ count", "One two", "resume with", "exit code 143")

@@ -55,19 +55,30 @@ def styles(content: Content) -> str:
     return " ".join(str(span.style) for span in content.spans)
 
 
-def test_what_was_said_hangs_below_its_mark() -> None:
-    assert look(PromptEntry(1, "find where the config is read", 0.0), 24) == [
-        "you ▸ find where the",
-        "      config is read",
+def test_a_prompt_stands_behind_its_bar() -> None:
+    assert look(PromptEntry(1, "find where the config is read", 0.0), 16) == [
+        "▌ find where the",
+        "▌ config is read",
     ]
-    assert look(PromptEntry(0, "ls -l", 0.0, shell=True)) == ["you ! ls -l"]
+    assert look(PromptEntry(0, "ls -l\ncd", 0.0, shell=True), 18) == ["▌ ! ls -l         ", "▌   cd            "]
+
+
+@given(st.text(st.sampled_from("ab 天\n\t"), max_size=60), st.integers(4, 60), st.booleans())
+def test_a_prompt_has_its_bar_and_its_tint_over_the_whole_width(text: str, width: int, shell: bool) -> None:
+    content = entry_content(PromptEntry(1, text, 0.0, shell=shell), width)
+    for line in content.split("\n", allow_blank=True):
+        assert line.plain.startswith("▌ ")
+        assert line.cell_length == width
+        tint = {place for span in line.spans if "$tint" in str(span.style) for place in range(span.start, span.end)}
+        assert tint == set(range(len(line.plain)))
+    assert not any("$tint" in str(span.style) for span in entry_content(AnswerEntry("a"), width).spans)
 
 
 def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
     said = PromptEntry(1, "\n".join(f"line {number}" for number in range(1, 31)), 0.0)
     short = entry_content(said, 60).plain.split("\n")
-    assert (len(short), short[0], short[-1].strip()) == (11, "you ▸ line 1", "… 20 more lines")
-    assert entry_content(said, 60, key="Ctrl+O").plain.endswith("… 20 more lines (Ctrl+O)")
+    assert (len(short), short[0].rstrip(), short[-1].rstrip()) == (11, "▌ line 1", "▌ … 20 more lines")
+    assert entry_content(said, 60, key="Ctrl+O").plain.rstrip().endswith("… 20 more lines (Ctrl+O)")
     assert "line 30" in entry_content(said, 60, expanded=True).plain
 
 
@@ -82,8 +93,8 @@ def test_joined_calls_are_counted_in_one_line_and_listed_when_expanded() -> None
 def test_duration_and_result_are_in_columns_of_their_own() -> None:
     lines = [*look(CALL, 80), *look(replace(CALL, tool="read_file", summary="a.py", result="88 lines"), 80)]
     assert lines == [
-        '● grep "timeout" src/                               0.2 s   3 hits',
-        "● read_file a.py                                    0.2 s   88 lines",
+        '● grep "timeout" src/                               0.2 s · 3 hits',
+        "● read_file a.py                                    0.2 s · 88 lines",
     ]
 
 
@@ -141,7 +152,7 @@ def test_a_call_that_an_agent_works_for_says_which_and_what_it_does() -> None:
     [line] = look(replace(task, outcome=None, running=True))
     assert line.rstrip() == "◍ agent find the tests  a1 · grep timeout"
     [line] = look(replace(task, result="a1 answered, 2 steps"), 80)
-    assert line.split(maxsplit=5) == ["●", "agent", "find", "the", "tests", "0.2 s   a1 answered, 2 steps"]
+    assert line.split(maxsplit=5) == ["●", "agent", "find", "the", "tests", "0.2 s · a1 answered, 2 steps"]
 
 
 def test_a_label_has_a_line_of_its_own() -> None:
@@ -279,12 +290,14 @@ def test_only_the_end_of_a_turn_that_failed_is_red() -> None:
     assert "error" not in " ".join(styles(entry_content(entry, 60)) for entry in others)
 
 
-def test_words_are_separate_and_calls_together() -> None:
+def test_a_blank_line_separates_all_but_what_belongs_together() -> None:
     shell = PromptEntry(0, "ls", 0.0, shell=True)
     entries: list[Entry] = [
         PromptEntry(1, "hi", 0.0),
         CALL,
         CALL,
+        NoteEntry(Line("✗", "it is paused")),
+        NoteEntry(Line("↻", "retry")),
         AnswerEntry("ok"),
         TurnEndEntry(END),
         shell,
@@ -292,7 +305,7 @@ def test_words_are_separate_and_calls_together() -> None:
         TextEntry("1 $"),
     ]
     apart = [set_off(above, below) for above, below in itertools.pairwise(entries)]
-    assert apart == [True, False, True, False, True, False, True]
+    assert apart == [True, True, False, False, True, False, True, False, True]
 
 
 def test_a_pause_shows_its_report() -> None:

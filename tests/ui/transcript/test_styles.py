@@ -1,12 +1,13 @@
 """The styles of entries are defined in every theme, including the themes with the terminal's own colours."""
 
 import pytest
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.content import Content
 from textual.css.errors import UnresolvedVariableError
 from textual.widgets import Static
 
 from harness.events import ToolOutcome, TransitionCode, TurnEnded, Usage
+from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.lines.line import Line, Tone
 from harness.ui.transcript.content import entry_content
 from harness.ui.transcript.entries import (
@@ -32,7 +33,7 @@ ENTRIES: list[Entry] = [
 ]
 
 
-class Showing(App[None]):
+class Showing(ReadableColours):
     """Shows the entries as one text."""
 
     def compose(self) -> ComposeResult:
