@@ -25,8 +25,8 @@ WAITING = "Keys go to the prompt; press Tab to answer"
 """Hints in the last line."""
 KEY = "bold on $key-cap"
 """Style of the key of a choice."""
-ROWS_BESIDE = 6
-"""Rows for position, hint, text field, activity line, prompt and status line."""
+ROWS_BESIDE = 8
+"""Rows for position, hint, text field, activity line, prompt with its frame, and status line."""
 ROOMY = 24
 """Rows of a screen from which on there is a blank line above the choices."""
 BESIDE = 4

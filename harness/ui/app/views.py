@@ -12,10 +12,11 @@ from harness.ui.app.alarm import HasTimers
 from harness.ui.app.panel_view import SplitView
 from harness.ui.app.redraw import RedrawScheduler
 from harness.ui.folds.model import Phase
+from harness.ui.panel import breaker_lines
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.layout import Lines
 from harness.ui.panel.model_lines import ASKS
-from harness.ui.panel.sections import is_calm, panel_rows
+from harness.ui.panel.sections import calm_rows, is_calm, panel_rows
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import next_incident
 from harness.ui.panel.work_lines import changes_in
@@ -61,8 +62,6 @@ class EntryRenderer:
 
 Actions = Sequence[tuple[str, str]]
 """Keys and their descriptions."""
-CALM_ROWS = 2
-"""Rows of the panel below the conversation while there is nothing to report."""
 
 
 class Views:
@@ -149,7 +148,7 @@ class Views:
 
     def _visible_rows(self, columns: int, rows: int) -> Lines:
         calm = self._split_view.below and self.shown_step is None and is_calm(self.fold.now)
-        return self.rows(columns, min(rows, CALM_ROWS) if calm else rows)
+        return calm_rows(self.fold.now, columns)[:rows] if calm else self.rows(columns, rows)
 
     # ── stepping through the timeline ────────────────────────────────────────────────────────────────────
 
@@ -222,5 +221,5 @@ class Views:
             left = retry.retry_at - now
             return left - ceil(left) + 1 or 1.0
         if panel.model.phase in (Phase.IDLE, *ASKS):
-            return changes_in(panel.work, now)
+            return min(filter(None, (changes_in(panel.work, now), breaker_lines.changes_in(panel, now))), default=None)
         return 1.0

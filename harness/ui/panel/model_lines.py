@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from harness.base.clock import time_of_day
@@ -33,6 +34,7 @@ FULL = 0.8
 """Share of the window; a fuller context is highlighted."""
 ROOMY = 64
 """Columns; a wider panel shows more details per line."""
+LONGEST_DOING = " answers · 9,999 s"
 NOTICED = 2
 """Seconds; shorter durations are not shown."""
 WELL = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
@@ -58,16 +60,18 @@ def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str
     view = panel.model
     if not view.chosen:
         return ()
-    headline = hung("model", _headline(panel, now), width)
-    urgent = list(_urgent(view, now))
+    headline = hung("model", _headline(panel, width, now), width)
+    urgent = list(_urgent(view, width, now))
     details = [*_details(panel, width), *_kept(view, width)]
     keys = flowing((clickable(key, what, KEY) for key, what in actions), width)
-    brief = labelled("model", _brief(panel, now))
+    brief = labelled("model", _brief(panel, width, now))
     return ([*headline, *urgent, *details, *keys], [*headline, *urgent, *keys], [*headline, *urgent], [brief])
 
 
-def _headline(panel: Panel, now: float) -> Content:
+def _headline(panel: Panel, width: int, now: float) -> Content:
     view, name = panel.model, flat(panel.model.active)
+    if view.active == view.chosen and LABEL + cell_len(name) + len(LONGEST_DOING) > width:
+        name = ""  # the status line has it
     lasted = max(0, int(now - view.since))
     for_so_long = f" · {lasted} s" if lasted >= NOTICED else ""
     match view.phase:
@@ -78,7 +82,7 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.WAITING if view.retry is not None:
             retry = view.retry
             what = "" if retry.scope == "model" else f" of the {retry.scope}"
-            text = f"{what_failed(view)} · attempt{what} {retry.attempt} of {retry.max_attempts}"
+            text = f"{what_failed(view)}, try{what} {retry.attempt} of {retry.max_attempts}"
             return Content.styled(text, f"bold {TROUBLE}")
         case Phase.OFFERED if view.offered is not None:
             return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
@@ -95,21 +99,21 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.TOOLS if panel.running:
             return Content(f"running {running_tools(panel)}{for_so_long}")
         case Phase.THINKING:
-            return Content(f"{name} thinks{for_so_long}")
+            return Content(f"{name} thinks{for_so_long}" if name else f"thinking{for_so_long}")
         case Phase.ANSWERING:
-            return Content(f"{name} answers{for_so_long}")
+            return Content(f"{name} answers{for_so_long}" if name else f"answering{for_so_long}")
         case Phase.ASKING:
             again = f", attempt {view.attempt}" if view.attempt > 1 else ""
-            return Content(f"asking {name}{again}{for_so_long}")
+            return Content(f"asking {name}".rstrip() + again + for_so_long)
         case _:
-            return Content(name)
+            return Content(flat(view.active))
 
 
-def _brief(panel: Panel, now: float) -> Content:
+def _brief(panel: Panel, width: int, now: float) -> Content:
     """The headline including the countdown, for a panel without room for a second line."""
     view = panel.model
     if view.retry is None or view.phase is not Phase.WAITING:
-        return _headline(panel, now)
+        return _headline(panel, width, now)
     return Content.styled(" · ".join(retry_facts(view, now)), f"bold {TROUBLE}")
 
 
@@ -159,7 +163,7 @@ def _bad_end(panel: Panel) -> Content:
     return Content.styled(f"{name} · {code}", BAD)
 
 
-def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
+def _urgent(view: ModelStatus, width: int, now: float) -> Iterator[Content]:
     """Countdowns."""
     if view.retry is not None:
         yield labelled("", Content.assemble("next try in ", (_time_left(view.retry.retry_at, now), "bold")))
@@ -167,7 +171,7 @@ def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
         yield labelled("", f"that is until {time_of_day(view.offered.until)}")
     if view.silence is not None:
         text = f"silent for {seconds(view.silence.silent_s)} · asks again in {seconds(view.silence.gives_up_in_s)}"
-        yield labelled("", Content.styled(text, TROUBLE))
+        yield from wrapped(text, width, style=TROUBLE)
 
 
 def _details(panel: Panel, width: int) -> Lines:
@@ -200,45 +204,46 @@ def _kept(view: ModelStatus, width: int) -> Lines:
         return []
     parts = [counted(view.kept_characters, "character")] if view.kept_characters else []
     parts += [counted(view.kept_calls, "tool call")] if view.kept_calls else []
-    kept = [Content(f"kept: {', '.join(parts)}")] if parts else []
+    kept = wrapped(f"kept: {', '.join(parts)}", width) if parts else []
     lost = view.discarded_characters
-    discarded = [Content.styled(f"discarded: {counted(lost, 'character')}", QUIET)] if lost else []
-    return flowing((*kept, *discarded), width)
+    discarded = wrapped(f"discarded: {counted(lost, 'character')}", width, style=QUIET) if lost else []
+    return [*kept, *discarded]
 
 
 def events(panel: Panel, width: int) -> Sequence[Lines]:
     """Recoveries in this turn: another model, another cap, a shorter history."""
-    lines = list(_events(panel, width))
-    return (lines, lines[-1:], []) if lines else ()
+    found = list(_events(panel, width))
+    return ([line for lines in found for line in lines], found[-1], []) if found else ()
 
 
-def _events(panel: Panel, width: int) -> Iterator[Content]:
+def _events(panel: Panel, width: int) -> Iterator[Lines]:
     view = panel.model
     runs = view.phase is not Phase.IDLE
     if runs and view.active != view.chosen:
-        reason = f": {flat(view.switched.reason)}" if view.switched is not None and width >= ROOMY else ""
-        yield _event("→", f"instead of {flat(view.chosen)}{reason}")
+        reason = f": {view.switched.reason}" if view.switched is not None and width >= ROOMY else ""
+        yield _event(width, "→", f"instead of {view.chosen}{reason}")
     if runs and view.cap is not None:
-        yield _event("▲", f"output cap {count(view.cap.from_cap)} → {count(view.cap.to_cap)} tokens")
+        yield _event(width, "▲", f"output cap {count(view.cap.from_cap)} → {count(view.cap.to_cap)} tokens")
     if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
-        yield _event("…", f"continuation {view.continuations}{of}")
+        yield _event(width, "…", f"continuation {view.continuations}{of}")
     if (spent := view.retries_spent) is not None:
-        yield _event("✗", f"no retries left: {spent.retries:,} for {counted(spent.requests, 'request')} of all agents")
+        requests = counted(spent.requests, "request")
+        yield _event(width, "✗", f"no retries left: {spent.retries:,} for {requests} of all agents")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
         what = "compacted" if done.tokens_after < done.tokens_before else "compaction gained nothing:"
-        yield _event("✂", f"{what} {sizes}{how}", TROUBLE if runs else QUIET)
+        yield _event(width, "✂", f"{what} {sizes}{how}", TROUBLE if runs else QUIET)
     elif done is not None:
-        yield _event("✂", f"compaction failed: {flat(done.detail)}")
+        yield _event(width, "✂", f"compaction failed: {done.detail}")
     last = view.transition
     if runs and last is not None and last.code not in ORDINARY and last.step >= panel.step - 1:
-        yield _event("↻", f"{last.code.replace('_', ' ')}: {flat(last.reason)}")
+        yield _event(width, "↻", f"{last.code.replace('_', ' ')}: {last.reason}")
 
 
-def _event(mark: str, text: str, style: str = TROUBLE) -> Content:
-    return labelled("", Content.styled(f"{mark} {text}", style))
+def _event(width: int, mark: str, text: str, style: str = TROUBLE) -> Lines:
+    return wrapped(f"{mark} {text}", width, style=style, hang=2)
 
 
 def context(panel: Panel, width: int) -> Sequence[Lines]:
@@ -247,8 +252,8 @@ def context(panel: Panel, width: int) -> Sequence[Lines]:
         return ()
     share = panel.context_tokens / panel.window
     style = TROUBLE if share >= FULL else QUIET
-    room = 10 if width >= LABEL + 28 else 5
-    text = f"{bar(share, room)} {count(panel.context_tokens)} of {count(panel.window)}"
+    numbers = f"{count(panel.context_tokens)} of {count(panel.window)}"
+    text = f"{bar(share, max(5, min(10, width - LABEL - len(numbers) - 1)))} {numbers}"
     return ([labelled("context", Content.styled(text, style))], [])
 
 
@@ -259,7 +264,7 @@ def spent(panel: Panel, width: int) -> Sequence[Lines]:
         return ()
     total = _spent(spend.cost_usd, spend.unpriced, spend.usage, width)
     retried = bool(spend.retry_cost_usd or _tokens(spend.retry_usage))
-    wasted = f", of it {_spent(spend.retry_cost_usd, 0, spend.retry_usage, width)} on retries" if retried else ""
+    wasted = f", retries {_spent(spend.retry_cost_usd, 0, spend.retry_usage, width)}" if retried else ""
     return ([labelled("spent", Content.assemble((total, QUIET), (wasted, "" if retried else QUIET)))], [])
 
 

@@ -59,6 +59,12 @@ def panel_rows(
     return [one_line(line, width) for line in _fitted(request, height)]
 
 
+def calm_rows(panel: Panel, width: int) -> Lines:
+    """The panel in two lines where nothing needs attention: the tools, and the failure budget."""
+    (budget, *_) = turn_lines.budget(panel, width) or ([],)
+    return [one_line(line, width) for line in (labelled("tools", breaker_lines.summary(panel)), *budget)]
+
+
 def is_calm(panel: Panel) -> bool:
     """Whether nothing on the panel needs attention."""
     reasons = (
@@ -149,7 +155,8 @@ def _steps(request: PanelDrawing) -> Sequence[Lines]:
     marks = request.panel.marks
     if not marks:
         return ()
-    return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
+    quiet = request.shown_step is None and is_calm(request.panel)
+    return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step, quiet=quiet))], [])
 
 
 def _legend(request: PanelDrawing) -> Sequence[Lines]:
@@ -167,7 +174,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("models", lambda r: breaker_lines.models(r.panel, r.width)),
     ("context", lambda r: model_lines.context(r.panel, r.width)),
     ("spent", lambda r: model_lines.spent(r.panel, r.width)),
-    ("table", lambda r: breaker_lines.table(r.panel, r.width, expanded=r.expanded)),
+    ("table", lambda r: breaker_lines.table(r.panel, r.width, r.now, expanded=r.expanded)),
     ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("board", lambda r: work_lines.board(r.panel, r.width)),
@@ -182,7 +189,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 )
 """In the order of display."""
 SHORTENED = (
-    *("legend", "later", "board", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
+    *("legend", "later", "board", "agents", "spent", "context", "table", "table", "budget", "loop", "later", "table"),
     *("background", "board", "agents", "admission", "background"),
     *(
         "paused",

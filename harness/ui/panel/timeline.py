@@ -83,11 +83,13 @@ def sign_of(mark: StepMark) -> StepSign:
     return next((sign for happened, sign in incidents if happened), by_code)
 
 
-def timeline(marks: Sequence[StepMark], width: int, shown_step: int | None = None) -> Content:
+def timeline(marks: Sequence[StepMark], width: int, shown_step: int | None = None, *, quiet: bool = False) -> Content:
     """The steps in `width` cells: the newest ones, or those around the step that is shown, which is highlighted.
 
-    If they all fit they are spaced; otherwise ‹ and › show that there are more.
+    If they all fit they are spaced; otherwise ‹ and › show that there are more. `quiet`: without colours.
     """
+    if quiet:
+        return Content.styled(timeline(marks, width, shown_step).plain, QUIET)
     if width < 1 or not marks:
         return Content("")
     if 2 * len(marks) - 1 <= width:

@@ -26,7 +26,7 @@ from harness.ui.panel.layout import (
 from harness.ui.panel.state import Panel
 
 MOST_NEXT_STEPS = 3
-MOST_LOOP_LINES = 3
+MOST_LOOP_LINES = 4
 """Lines of the description of a loop."""
 MOST_FAILURES = 4
 MOST_DEFERRED = 3
@@ -92,15 +92,17 @@ def _next_steps(known: LoopsView, width: int) -> Lines:
 def budget(panel: Panel, width: int) -> Sequence[Lines]:
     """The used failure budget of the turn, and its charges."""
     used, of = panel.consumed, panel.budget
-    if not of or not used:
+    if not of:
         return ()
+    if not used:
+        return ([Content.styled(f"{FAILURES}{bar(0, min(of, MOST_CELLS))} {budget_used(0, of)}", QUIET)], [])
     left = max(0, of - used)
     style = BAD if left <= 1 else TROUBLE
-    what = "one more pauses the turn" if left == 1 else "then the turn pauses and asks you"
-    amount = f"{bar(used / of, min(of, MOST_CELLS))} {budget_used(used, of)}"
-    first = f"{amount} · used up" if left == 0 else f"{amount}, {what}"
+    what, separator = "one more pauses the turn" if left == 1 else "then the turn pauses and asks you", ", "
     if panel.ended is not None and left > 0:
-        first, style = f"{amount} in the last turn", QUIET
+        what, separator, style = "in the last turn", " ", QUIET
+    amount = f"{bar(used / of, min(of, MOST_CELLS))} {budget_used(used, of)}"
+    first = f"{amount} · used up" if left == 0 else f"{amount}{separator}{what}"
     head = [Content.assemble((FAILURES, QUIET), (first, style))]
     if head[0].cell_length > width:
         head = [Content.assemble((FAILURES, QUIET), (amount, style)), *wrapped(what, width, style=style)]
@@ -110,8 +112,7 @@ def budget(panel: Panel, width: int) -> Sequence[Lines]:
 
 def _charged(failure: FailureCharged) -> Content:
     what = flat(failure.failure.message) if failure.cost else "the same cause, not counted again"
-    text = f"step {failure.step} {flat(failure.tool)}: {what}"
-    return labelled("", Content.styled(text, QUIET))
+    return labelled(f"step {failure.step}", Content.styled(f"{flat(failure.tool)}: {what}", QUIET))
 
 
 def paused(panel: Panel, width: int) -> Sequence[Lines]:
@@ -121,8 +122,7 @@ def paused(panel: Panel, width: int) -> Sequence[Lines]:
         return ()
     head, *rest = headed("paused", report.reason or "the user asked", width, style=f"bold {TROUBLE}")
     counts = ((report.completed, "done"), (report.failed, "failed"), (report.not_attempted, "not begun"))
-    progress = ", ".join(f"{len(items)} {word}" for items, word in counts if items)
-    work = [labelled("", progress)] if progress else []
+    work = flowing((Content(f"{len(items)} {word}") for items, word in counts if items), width, gap=", ")
     steps = [line for text in report.next_steps[:MOST_NEXT_STEPS] for line in _item(text, width)]
     brief = labelled("paused", Content.styled(flat(report.reason), f"bold {TROUBLE}"))
     return ([head, *rest, *work, *steps], [head, *rest, *steps], [brief])

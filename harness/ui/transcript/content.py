@@ -260,7 +260,8 @@ def _way(route: Alternative) -> str:
 
 def _in_columns(left: Content, time: str, result: Content, width: int) -> Content:
     """Time and result in columns of their own, as long as there is room for them and for the call."""
-    columns = Content.assemble((time.rjust(TIME) + (BETWEEN if time and result else " " * len(BETWEEN)), MUTED), result) if width >= WIDE else result
+    between = BETWEEN if time and result else " " * len(BETWEEN)
+    columns = Content.assemble((time.rjust(TIME) + between, MUTED), result) if width >= WIDE else result
     usual = width - max(columns.cell_length, width // 4 + (TIME + 3 if width >= WIDE else 0))
     start = max(usual, min(left.cell_length + GAP, width - columns.cell_length))
     return _apart(left, columns, width, start)

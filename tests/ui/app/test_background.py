@@ -58,7 +58,7 @@ async def test_ctrl_b_moves_the_running_command_and_its_end_arrives(tmp_path: Pa
         await here.says("begin")
         await here.sees("running bash")
         await here.pilot.press("ctrl+b")
-        await here.sees("continues in the background")
+        await here.sees("b1 continues in the back")
         await here.sees("It goes on.")
         await here.sees("moved · ")
         (tmp_path / "workspace" / "go").touch()

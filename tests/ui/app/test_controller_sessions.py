@@ -111,7 +111,7 @@ async def test_a_session_is_watched_from_another_window(place: Place) -> None:
             await terminal.say("find TODO")
             await other.sees("(2nd)")
             await terminal.say("find TODO")
-            await other.sees("grep PAUSED", "(3rd)")
+            await other.sees("paused     3", "(3rd)")
             await other.press("Left")
             await other.sees("◂ step", "Esc back to now")
             await other.press("p")

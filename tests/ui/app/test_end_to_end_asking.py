@@ -104,12 +104,12 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("and then")
         await terminal.sees("1 queued")
         await terminal.say("/trip grep")
-        await terminal.sees("grep PAUSED")
+        await terminal.sees("paused     3")
         await terminal.say("/breakers")
         await terminal.sees("after 3 failures in a row")
         await terminal.say("/reset grep")
         await terminal.sees(
-            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "grep PAUSED")
+            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "paused     3")
         )
 
 

@@ -51,7 +51,7 @@ async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: 
         await terminal.sees("asks first")
         await terminal.say("find it")
         await terminal.asks(
-            "Paused:", "1 continue with a fresh failure budget (c)", "3 of 3 · used up", "grep PAUSED", "✗ ✗ ‖"
+            "Paused:", "1 continue with a fresh failure budget (c)", "3 of 3 · used up", "paused     3", "✗ ✗ ‖"
         )
         await terminal.press("F3")
         await terminal.sees("last ok", "the turn is paused", "F3 back")
@@ -67,15 +67,15 @@ async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: 
         await terminal.sees("F2 panel", gone=("◂ step",))
 
         await terminal.say("/reset grep")
-        await terminal.sees("grep is reset.", "tools working")
+        await terminal.sees("grep is reset.", "all work")
         await terminal.say("again")
         await terminal.asks("Paused:", "2 reset grep and continue (r)")
         await terminal.press("Down", "Enter")
-        await terminal.sees("This time I found it.", "● grep", "tools working", gone=("Paused:",))
+        await terminal.sees("This time I found it.", "● grep", "all work", gone=("Paused:",))
         await terminal.press("F2")
-        await terminal.sees("This time I found it.", gone=("tools working",))
+        await terminal.sees("This time I found it.", gone=("all work",))
         await terminal.press("F2")
-        await terminal.sees("tools working")
+        await terminal.sees("all work")
 
         await terminal.say("run both")
         await terminal.asks("touch ran.txt", "y  yes, once")

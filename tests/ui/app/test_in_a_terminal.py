@@ -44,9 +44,11 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         await terminal.press("Enter")
         screen = await terminal.sees("● glob", "notes.md", "practice-1 · ready", "asks first")
         assert "▌ list the files" in screen
-        assert "tools working" in screen
+        assert "● all work · 15 others not used" in screen
         await terminal.resize(80, 24)
-        await terminal.sees("model   practice-1 · ready", gone=("tools working", "│"))
+        await terminal.sees(
+            "tools    ● 1 work · 15 not used", "failures ░░░░░ 0 of 5", gone=("practice-1 · ready", "│")
+        )
         await terminal.press("C-d")
         screen = await terminal.sees("resume with: harness --resume", "exit code 0")
         assert not await terminal.alternate()
@@ -64,7 +66,7 @@ async def test_a_storm_is_counted_down_and_r_does_not_wait_for_its_end(place: Pl
         first = seconds_left(await terminal.sees("529 overloaded", "next try in", "Alt+R retry now", "Esc stop"))
         await terminal.sees_that(lambda screen: seconds_left(screen) < first, "a smaller number of seconds")
         await terminal.press("M-r")
-        await terminal.sees("attempt 2 of 10", "next try in")
+        await terminal.sees("try 2 of 10", "next try in")
         await terminal.press("M-r")
         await terminal.sees("The storm is over.", "practice-1 · ready", gone=("next try in",))
 
@@ -78,7 +80,7 @@ async def test_m_asks_the_other_model_and_esc_stops_a_wait(place: Place) -> None
         await terminal.press("Enter")
         await terminal.sees("next try in", "Alt+M fallback model")
         await terminal.press("M-m")
-        await terminal.sees("claude-sonnet-5-5 answers instead of claude-opus-5-5", "attempt 2 of 10")
+        await terminal.sees("claude-sonnet-5-5 answers instead of claude-opus-5-5", "try 2 of 10")
         await terminal.press("Escape")
         await terminal.sees("interrupted; partial results are kept", gone=("next try in",))
         await terminal.type("and now?")
@@ -157,7 +159,7 @@ async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_wal
             await terminal.type("find TODO")
             await terminal.press("Enter")
             await terminal.sees(turn, "practice-1 · ready")
-        screen = await terminal.sees("grep PAUSED", "→ bash: rg", "grep skipped")
+        screen = await terminal.sees("paused     3", "→ bash: rg", "grep skipped")
         await terminal.press("F3")
         await terminal.sees("last ok", "n p incidents")
         await terminal.press("F3", "F2")

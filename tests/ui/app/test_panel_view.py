@@ -29,14 +29,12 @@ async def test_it_keeps_showing_events() -> None:
         await pilot.press("f3")
         assert isinstance(app.screen, FullPanel)
         seen = await settled(pilot)
-        assert any(
-            "todo_write working (closed)" in row for row in seen
-        )  # also where the panel below a conversation is short
+        assert any("todo_write CLOSED" in row for row in seen)  # also where the panel below a conversation is short
         assert not any("529" in row for row in seen)
         for record in story(*AT_WORK, FAILED, SPENT, waits(NOW + 7.1))[len(story(*AT_WORK)) :]:
             feed.put(record)
         await pilot.pause(0.3)
-        assert any("529 overloaded · attempt 3 of 10" in row for row in await settled(pilot))
+        assert any("529 overloaded, try 3 of 10" in row for row in await settled(pilot))
 
 
 async def test_walking_jumping_and_going_back() -> None:

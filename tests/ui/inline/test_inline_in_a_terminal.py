@@ -154,9 +154,7 @@ text = "Here I am."
         await terminal.sees("Ctrl+C again to quit")
         await terminal.press("C-c")
         await terminal.sees("exit code 130")
-        order(
-            await terminal.scrollback(), "▌ count", "One two", "interrupted", "▌ are you there?", "Here I am."
-        )
+        order(await terminal.scrollback(), "▌ count", "One two", "interrupted", "▌ are you there?", "Here I am.")
 
 
 @pytest.mark.stories

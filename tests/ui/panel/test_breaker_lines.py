@@ -1,6 +1,8 @@
 """The table of the breakers, models that are paused, and common causes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from harness.events import (
@@ -8,43 +10,105 @@ from harness.events import (
     HealthRow,
 )
 from harness.ui.panel import breaker_lines
-from harness.ui.panel.sections import is_calm
+from harness.ui.panel.sections import calm_rows, is_calm
 from tests.ui.panel import situations as situation
 from tests.ui.panel.drawn import look, panel_content, says
 from tests.ui.panel.situations import NOW
 
 
-def test_an_open_tool_is_highlighted_with_its_probe_and_the_way_round() -> None:
-    says(situation.OPEN, "grep PAUSED        3", '→ bash: rg "timeout" src/; loses grep\'s own formatting')
-    [line] = (line for line in look(situation.OPEN) if line.startswith("grep"))
-    assert line.endswith("step 4")
-    says(situation.PROBING, "running grep", "grep being tried     3 08:00:00            running")
+def row(name: str, state: BreakerState = BreakerState.CLOSED, failures: int = 0, ago: float = 4.0) -> HealthRow:
+    """A tool that was called so many seconds ago, and failed then if it failed at all."""
+    at, probe_at = NOW - ago, 9 if state is BreakerState.OPEN else None
+    failed = failures or state is not BreakerState.CLOSED
+    return HealthRow(name, state, failures, at if failed else None, None if failed else at, probe_at=probe_at, calls=3)
 
 
-def test_where_there_is_little_room_only_the_troubled_tools_are_listed() -> None:
-    lines = look(situation.OPEN, 44, 8)
-    assert any(line.startswith("grep") for line in lines)
-    assert "6 others working" in lines
-    assert not any(line.startswith("bash") for line in lines)
+UNUSED = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in ("glob", "web_fetch"))
+CALM = (row("bash"), row("edit_file", ago=12))
+TABLES: tuple[tuple[tuple[HealthRow, ...], list[str]], ...] = (
+    (UNUSED, ["● 2 tools not used"]),
+    (
+        CALM,
+        ["tool      state fails last next", "bash      works     0 now", "edit_file works     0 10 s", "● all work"],
+    ),
+    (
+        (*CALM, *UNUSED),
+        [
+            "tool      state fails last next",
+            "bash      works     0 now",
+            "edit_file works     0 10 s",
+            "● all work · 2 others not used",
+        ],
+    ),
+    (
+        (*CALM, row("grep", BreakerState.OPEN, 3, ago=130), *UNUSED),
+        [
+            "tool      state  fails last  next",
+            "grep      paused     3 2 min step 9",
+            "bash      works      0 now",
+            "edit_file works      0 10 s",
+            "2 others not used",
+        ],
+    ),
+    (
+        (row("grep", BreakerState.HALF_OPEN, 3, ago=7_300), row("bash", failures=2, ago=200_000)),
+        [
+            "tool state  fails last next",
+            "grep trying     3 2 h  running",
+            "bash works      2 2 d",
+        ],
+    ),
+)
+"""The tools of a session, and how they are drawn."""
+
+
+@pytest.mark.parametrize(("rows", "drawn"), TABLES)
+def test_the_table_has_the_tools_that_were_used_those_in_trouble_first(
+    rows: tuple[HealthRow, ...], drawn: list[str]
+) -> None:
+    full, *_ = breaker_lines.table(situation.CALM._replace(rows=rows), 36, NOW)
+    assert [line.plain for line in full if line.plain.strip()] == drawn
 
 
 @pytest.mark.parametrize(
-    ("width", "columns"),
+    ("rows", "drawn"),
     [
-        (24, "tool state     next try"),
-        (32, "tool state     fails next try"),
-        (40, "tool state     fails last fail next try"),
-        (52, "tool state     fails last fail last ok   next try"),
+        (UNUSED, "tools    ● 2 tools not used"),
+        (CALM, "tools    ● 2 tools work"),
+        ((*CALM, *UNUSED), "tools    ● 2 work · 2 not used"),
     ],
 )
-def test_a_wider_panel_has_more_columns(width: int, columns: str) -> None:
-    assert columns in look(situation.OPEN, width)
+def test_in_calm_two_lines_are_enough(rows: tuple[HealthRow, ...], drawn: str) -> None:
+    lines = calm_rows(situation.CALM._replace(rows=rows), 60)
+    assert [line.plain for line in lines] == [drawn, "failures ░░░░░ 0 of 5"]
 
 
-def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explains_them() -> None:
-    rows = "bash       working (closed)     0", "grep       PAUSED (open)        3"
-    says(situation.OPEN, *rows, "⊘ a tool was paused", expanded=True)
-    assert not any("(open)" in line for line in look(situation.OPEN))
+@given(st.floats(0, 1e6))
+def test_the_time_since_a_call_is_shown_in_other_words_no_sooner_than_said(age: float) -> None:
+    panel = situation.CALM._replace(rows=(row("bash", ago=age),))
+    wait = breaker_lines.changes_in(panel, NOW)
+    assert wait is not None
+    now, before, after = (look(panel, now=NOW + later)[4] for later in (0.0, wait * 0.99, wait + 0.001))
+    assert now == before != after
+
+
+def test_an_open_tool_is_highlighted_with_its_probe_and_the_way_round() -> None:
+    says(situation.OPEN, "grep paused     3 now  step 4", '→ bash: rg "timeout" src/ · loses grep\'s own formatting')
+    says(situation.PROBING, "running grep", "grep trying     3 now  running")
+
+
+def test_where_there_is_little_room_only_the_troubled_tools_are_listed() -> None:
+    panel = situation.OPEN._replace(rows=(*CALM, *situation.OPEN.rows[5:], *UNUSED))
+    lines = look(panel, 44, 9)
+    assert any(line.startswith("grep") for line in lines)
+    assert "2 others work · 3 not used" in lines
+    assert not any(line.startswith("bash") for line in lines)
+
+
+def test_the_full_table_lists_all_tools_with_the_terms_of_the_field_and_explains_the_signs() -> None:
+    says(situation.OPEN, "grep       OPEN       3", "bash       CLOSED     0", "⊘ a tool was paused", expanded=True)
+    says(situation.PROBING, "grep       HALF-OPEN     3", expanded=True)
+    assert not any("OPEN" in line or "CLOSED" in line for line in look(situation.OPEN))
 
 
 @pytest.mark.parametrize(("state", "told"), [(BreakerState.CLOSED, False), (BreakerState.HALF_OPEN, True)])
@@ -57,7 +121,7 @@ def test_the_last_failure_of_a_tool_is_reported_until_it_works_again(state: Brea
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
     lines = look(situation.CALM._replace(rows=rows), expanded=True)
-    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("PAUSED", "working (") if word in line}
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN", "CLOSED") if word in line}
     assert places == {11}
 
 
@@ -76,24 +140,14 @@ def test_the_full_table_has_the_error_rate_of_every_tool_and_the_short_one_has_n
 
 
 LONG_NAMES = ("list_background", "read_background", "kill_background")
-LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES)
-
-
-def test_columns_give_room_to_names_that_would_be_cut() -> None:
-    panel = situation.CALM._replace(rows=(*situation.CALM.rows, *LONG_ROWS))
-    lines = look(panel, 47, expanded=True)
-    assert "tool            state            fails next try" in lines
-    assert f"{'bash':<16}working (closed)     0" in lines
-    for name in LONG_NAMES:
-        assert f"{name:<16}working (closed)     0" in lines
 
 
 def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
-    opened = HealthRow(LONG_NAMES[0], BreakerState.OPEN, 3, probe_at=1_234)
-    panel = situation.CALM._replace(rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
-    lines = look(panel, 46, expanded=True)
+    panel = situation.CALM._replace(rows=tuple(row(name) for name in LONG_NAMES))
+    assert [line[:15] for line in look(panel, 40)[4:7]] == list(LONG_NAMES)
+    lines = look(panel, 30)
     assert all(any(line.startswith(f"{start}…") for line in lines) for start in ("list_b", "read_b", "kill_b"))
-    assert max(map(cell_len, lines)) <= 46
+    assert max(map(cell_len, lines)) <= 30
 
 
 def test_a_common_cause_is_reported_once_and_not_again_for_each_tool() -> None:
@@ -114,7 +168,7 @@ def test_tools_without_trouble_are_quiet_in_the_list_of_all() -> None:
 
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:
     rows = (HealthRow("\u200d\u200d天", BreakerState.OPEN, 3, message="\u200d\u200d天 \u200d\u200d天"),)
-    assert look(situation.CALM._replace(rows=rows), 30)[5] == "天   PAUSED        3 by hand"
+    assert look(situation.CALM._replace(rows=rows), 30)[4] == "天   paused     3      by hand"
 
 
 def test_the_short_form_of_a_cause_is_its_first_line() -> None:
@@ -123,10 +177,9 @@ def test_the_short_form_of_a_cause_is_its_first_line() -> None:
 
 
 def test_a_column_is_shown_as_soon_as_it_fits() -> None:
-    rows = (HealthRow("grep", BreakerState.OPEN, 3, probe_at=9),)
-    panel = situation.CALM._replace(rows=rows)
+    panel = situation.CALM._replace(rows=(row("grep", BreakerState.OPEN, 3),))
     widths = {
-        name: min(width for width in range(8, 80) if name in breaker_lines.table(panel, width)[0][0].plain)
-        for name in ("state", "next try", "fails")
+        name: min(width for width in range(8, 80) if name in breaker_lines.table(panel, width, NOW)[0][0].plain)
+        for name in ("state", "next", "fails", "last")
     }
-    assert widths == {"state": 14, "next try": 23, "fails": 29}
+    assert widths == {"state": 11, "next": 18, "fails": 24, "last": 29}

@@ -21,24 +21,28 @@ def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> No
         "model    claude-sonnet-4-6 answers",
         "context  ▓▓░░░░░░░░ 41k of 200k",
         "",
-        "7 tools working",
+        "● 7 tools not used",
+        "",
+        "failures ░░░░░ 0 of 5",
         "",
         "steps    ∙",
     ]
     for panel in (situation.CALM, situation.IDLE):
         assert is_calm(panel)
         seen = colours(panel_content(panel, 60, 60, NOW))
-        assert not any("warning" in colour or "error" in colour for colour in seen)
+        assert {colour for colour in seen if "$" in colour} == {"$text-success"}
+        content = panel_content(panel, 60, 60, NOW)
+        assert [content.plain[at.start : at.end].strip() for at in content.spans if "$" in str(at.style)] == ["●"]
 
 
 def test_a_retry_says_why_which_when_what_was_kept_and_what_can_be_pressed() -> None:
     assert look(situation.WAITING, now=NOW + 0.05, actions=KEYS)[:6] == [
-        "model    529 overloaded · attempt 3 of 10",
+        "model    529 overloaded, try 3 of 10",
         "         next try in 3 s",
         "         kept: 1,204 characters, 1 tool call",
         "         Alt+R retry now   Alt+M fallback model   Esc stop",
         "context  ▓▓░░░░░░░░ 41k of 200k",
-        "spent    $0.11, of it $0.02 on retries",
+        "spent    $0.11, retries $0.02",
     ]
 
 
@@ -65,7 +69,7 @@ def test_a_fallback_says_for_whom_it_answers_and_how_that_one_is() -> None:
 
 def test_a_model_that_is_asked_again_is_not_called_paused() -> None:
     waiting = situation.after(situation.FAILED, situation.MODEL_OPENED, situation.RETRY)
-    says(waiting, "529 overloaded · attempt 3 of 10", "next try in")
+    says(waiting, "529 overloaded, try 3 of 10", "next try in")
     assert "PAUSED" not in "\n".join(look(waiting, 60))
 
 
@@ -114,6 +118,7 @@ def test_why_a_turn_ended_is_not_shown_after_an_answer_nor_twice() -> None:
 def test_the_time_a_pause_has_lasted_is_shown_when_noticed() -> None:
     assert look(situation.CALM, now=NOW + 1.9)[0] == "model    claude-sonnet-4-6 answers"
     assert look(situation.CALM, now=NOW + 12.3)[0] == "model    claude-sonnet-4-6 answers · 12 s"
+    assert look(situation.CALM, 36, now=NOW + 12.3)[0] == "model    answering · 12 s"
 
 
 def test_how_the_history_was_compacted_is_said_where_there_is_room() -> None:

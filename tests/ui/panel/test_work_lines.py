@@ -31,7 +31,7 @@ def lines(*events: Event, width: int = 60, height: int = 40, later: float = 9.0)
 
 def drawn(panel: Panel, width: int = 60, height: int = 40, later: float = 9.0) -> list[str]:
     text = panel_content(panel, width, height, NOW + later).plain
-    shown = text.partition("tools working")[2].partition("\nsteps ")[0] or text
+    shown = text.partition("tools not used")[2].partition("\nfailures ")[0] or text
     return [line.rstrip() for line in shown.splitlines()[1:] if line.strip()]
 
 
