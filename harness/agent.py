@@ -221,17 +221,18 @@ class Agent:
         conversation.add("assistant", decision.blocks, Origin.REPLY)
         await unless(interrupt, parts.rollbacks.keep([call.name for call in decision.calls]))
         results = await parts.tools.answer(decision.calls, decision.cut_calls, interrupt)
-        reminder = () if results.interrupted else parts.plan_reminder.after_step()
+        reminder = () if results.interrupted else parts.after_step()
         instructions = await unless(interrupt, parts.folder_instructions.after_step(decision.calls, results.blocks))
         conversation.add("user", (*results.blocks, *(instructions or ()), *reminder), Origin.TOOL_RESULTS)
         turn.begin_answer()
         turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
-        await turn_lifecycle.join_steering(parts, turn)
+        if not (planned := parts.plan_mode.end()):
+            await turn_lifecycle.join_steering(parts, turn)
         paused = parts.breakers.paused
         stuck = "" if paused else await parts.loops.intervene()
         waited = "" if paused or stuck else await parts.loops.wait()
         ends = {"hooked": parts.stopped_by_hook, "paused": paused, "stuck": stuck, "waited": waited}
-        stop = after_tools(turn.state, core.limits, interrupted=interrupt.is_set(), **ends)
+        stop = after_tools(turn.state, core.limits, interrupt.is_set(), planned=planned, **ends)
         if stop is None and parts.background is not None:
             parts.background.deliver()
         return stop
@@ -240,7 +241,7 @@ class Agent:
         """Ask for the rest of an answer; Stop if the model only repeats itself and no intervention is left."""
         core, parts, before = self.core, self.parts, len(self.conversation.messages)
         if decision.nudge is Nudge.REPEATED and (stuck := await parts.loops.intervene()):
-            return after_tools(turn.state, core.limits, interrupted=core.signals.interrupt.is_set(), stuck=stuck)
+            return after_tools(turn.state, core.limits, core.signals.interrupt.is_set(), stuck=stuck)
         if len(self.conversation.messages) == before:  # the intervention left no message for the model to answer
             self.conversation.add("user", parts.decisions.nudge(decision, turn), Origin.CONTINUATION)
         turn.wait = decision.wait

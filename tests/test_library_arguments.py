@@ -46,7 +46,7 @@ def test_an_argument_of_an_agent(name: str, value: object, takes: str) -> None:
 
 def test_a_setting_is_named_as_the_keyword_that_it_is() -> None:
     with pytest.raises(
-        SettingsError, match='Cannot use permission_mode = \'yes\'; give "ask", "edits", "yolo" or "deny"'
+        SettingsError, match='Cannot use permission_mode = \'yes\'; give "ask", "edits", "yolo", "deny" or "plan"'
     ):
         Agent(permission_mode="yes")
 

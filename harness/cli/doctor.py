@@ -46,6 +46,7 @@ PERMISSIONS = {
     "edits": "writes files without asking, asks before it runs something",
     "yolo": "writes and runs without asking",
     "deny": "reads only",
+    "plan": "reads only, and proposes a plan for you to approve",
 }
 
 

@@ -43,7 +43,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
         "effort": namespace.effort,
-        "permission_mode": "yolo" if namespace.yolo else None,
+        "permission_mode": _mode(namespace),
         "plain": namespace.plain or None,
         "debug": namespace.debug or None,
         "workspace": namespace.cwd,
@@ -52,6 +52,11 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "tool_faults": namespace.tool_faults,
         "trust_folder": namespace.trust_folder,
     }
+
+
+def _mode(namespace: "Namespace") -> str | None:
+    """The permission mode that the flags ask for. --yolo does not end plan mode."""
+    return {"read": "deny"}.get(mode := namespace.permission_mode, mode) or ("yolo" if namespace.yolo else None)
 
 
 def agent_parser() -> "ArgumentParser":
@@ -86,6 +91,11 @@ def agent_parser() -> "ArgumentParser":
     add("--fork-session", action="store_true", help="with -c or -r: continue in a copy")
     add("--reopen", metavar="ID", help=SUPPRESS)  # of `serve`: this session, whatever else was asked for
     add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
+    add(
+        "--permission-mode",
+        choices=("ask", "edits", "read", "plan", "yolo"),
+        help="what runs without asking; plan: nothing that writes, until you approve a plan",
+    )
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")
     add("--max-budget-usd", metavar="DOLLARS", help="stop when this much has been spent")

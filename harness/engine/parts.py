@@ -14,6 +14,7 @@ from harness.engine.loops.runner import LoopRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.model.context_report import ContextReport
+from harness.engine.plan_mode import PlanMode
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.steering import SteeringInbox
@@ -23,7 +24,7 @@ from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.user_commands import UserCommands
-from harness.events import PromptListsRead
+from harness.events import Block, PromptListsRead
 from harness.model.prompt import PromptSection
 from harness.permissions.rules import WEB_TOOLS
 from harness.tools.toolbox import Toolbox
@@ -64,6 +65,7 @@ class AgentParts:
     rollbacks: Rollbacks
     loops: LoopRunner
     plan_reminder: PlanReminder
+    plan_mode: PlanMode
     folder_instructions: FolderInstructions
     faults: PracticeFaults
 
@@ -71,6 +73,10 @@ class AgentParts:
     def stopped_by_hook(self) -> str:
         """Why a hook ends the turn after these tool calls; empty: none does."""
         return self.hooks.stopped if self.hooks is not None else ""
+
+    def after_step(self) -> tuple[Block, ...]:
+        """What the program adds behind the results of a step."""
+        return (*self.plan_reminder.after_step(), *self.plan_mode.after_step())
 
     def steerable(self) -> AbstractContextManager[None]:
         """A turn runs during the block, which texts of the user can join."""

@@ -64,7 +64,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         await join_steering(parts, turn, earlier=True)
         facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
         memories = await _memory_changes(parts)
-        beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
+        beside = _texts(facts, parts.plan_mode.notice(), memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
         named = await _prompt_blocks(parts, submitted.prompt, f"{turn.number}")
         conversation.add("user", (*beside, *named), Origin.PROMPT)

@@ -1,4 +1,4 @@
-"""Questions to the user: permissions, questions of the model, and the consent to start many subagents."""
+"""Questions to the user: permissions, questions of the model, plans, and the consent to start many subagents."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +9,8 @@ __all__ = [
     "FanOut",
     "PermissionAnswered",
     "PermissionAsked",
+    "PlanHandedOver",
+    "ProposedPlan",
     "QuestionAnswered",
     "QuestionAsked",
     "QuestionOption",
@@ -69,6 +71,16 @@ class FanOut:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedPlan:
+    """A plan that the model proposes in plan mode."""
+
+    text: str
+    """Markdown."""
+    steps: tuple[str, ...] = ()
+    """The steps of the checklist, in order."""
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionAsked(Event):
     """A question waits for the user."""
 
@@ -81,6 +93,8 @@ class QuestionAsked(Event):
     """Id of the subagent that asks; empty: the main agent."""
     fan_out: FanOut | None = None
     """Set where the program asks whether subagents may be started; the first option is yes."""
+    plan: ProposedPlan | None = None
+    """Set where the model proposes a plan. An answer in free text refuses it, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +106,17 @@ class QuestionAnswered(Event):
     answer: str
     """The chosen label or the user's text; empty where the question was declined."""
     by: Literal["user", "setting"] = "user"
+    plan: ProposedPlan | None = None
+    """The plan as the user edited it; None: unchanged, or no plan was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHandedOver(Event):
+    """The user approved a plan that a new conversation is to carry out. Its call is answered, and the turn ends."""
+
+    prompt: str
+    """The first prompt of the new conversation: the plan and the original request."""
+    steps: tuple[str, ...]
+    """The checklist that it begins with."""
+    mode: str
+    """The permission mode that it begins in."""

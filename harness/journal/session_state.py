@@ -226,6 +226,8 @@ class SessionState:
     """The lists in the system prompt."""
     board: str = ""
     """File name of its task board; empty: it uses none."""
+    planning: int | None = None
+    """Turns before plan mode began; None: it is off."""
     measured: Mapping[str, TokenMeasurement] = field(default_factory=dict)
     """By model."""
     message_id: str = ""
@@ -347,6 +349,10 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, effort="" if effort == OWN_EFFORT else effort)
         case SettingChanged(name="model", value=model):
             return _resized(replace(state, model=model))
+        case SettingChanged(name="permission_mode", value="plan"):
+            return replace(state, planning=state.turn - state.interrupted if state.planning is None else state.planning)
+        case SettingChanged(name="permission_mode"):
+            return replace(state, planning=None)
         case ModelSwitched(lasting=lasting, to_model=model):
             return _resized(replace(state, model=model) if lasting else state)
         case TurnStarted(turn=turn, prompt=prompt):

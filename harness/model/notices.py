@@ -269,6 +269,60 @@ def _plan_text(items: Iterable[PlanItem], text: str) -> str:
     return f"{PLAN_TAG}\n{text}\n\n{lines}\n</plan>"
 
 
+# ---- Plan mode ----
+
+PLAN_MODE = "<plan-mode>"
+"""Start of what a user message says about plan mode. The newest such text holds."""
+_ONLY_LOOK = (
+    "Plan mode is on: only look. Every call that writes and every command that is not read-only is refused, also those "
+    "of agents, whatever else allows them."
+)
+_PROPOSE = (
+    " Find out what you need, ask the user what only the user can decide, and end with a call of propose_plan. Do not "
+    "ask in your answer whether the plan is right."
+)
+PLAN_MODE_OVER = (
+    f"{PLAN_MODE}\nPlan mode is over. What was said before about plan mode no longer holds; the usual permissions "
+    "apply.\n</plan-mode>"
+)
+NO_PLAN_MODE = "Plan mode is off, so no plan is approved. Do the work, or describe your plan in your answer."
+PLAN_UNANSWERED = "The plan was handed to the user. Nobody is present to approve it, so it is not approved."
+PLAN_LEFT = "The user left plan mode without approving this plan. Do not carry it out unless you are asked to."
+PLAN_HANDED_OVER = "The user approved the plan, and a new conversation carries it out. Nothing is left to do here."
+
+
+def plan_mode_on(*, proposes: bool) -> str:
+    """What a user message says while plan mode is on; `proposes`: the model has the tool propose_plan."""
+    return f"{PLAN_MODE}\n{_ONLY_LOOK}{_PROPOSE if proposes else ''}\n</plan-mode>"
+
+
+def plan_approved(edited: str, steps: Sequence[str], how: str) -> str:
+    """Result of a proposal that the user approved. `edited`: the whole plan, where the user changed it; `how`: a
+    clause about the permissions."""
+    changed = (
+        f"The user edited it; only this version holds:\n\n{_fenced('approved-plan', edited)}\n\n" if edited else ""
+    )
+    listed = "" if not steps else f" The checklist holds its steps; keep it current with todo_write:\n{_listed(steps)}"
+    return f"The user approved the plan. {changed}Plan mode is over: carry the plan out now; {how}.{listed}"
+
+
+def plan_refused(edited: str, reason: str) -> str:
+    """Result of a proposal that the user did not approve."""
+    changed = f"\n\nThe user had edited it to this:\n\n{_fenced('edited-plan', edited)}" if edited else ""
+    why = f": {reason}" if reason else ", without giving a reason"
+    return f"The user did not approve the plan{why}\n\nRevise the plan and propose it again.{changed}"
+
+
+def plan_to_carry_out(plan: str, steps: Sequence[str], request: str) -> str:
+    """The first prompt of a conversation that carries out an approved plan."""
+    listed = f"\n\nYour checklist holds its steps; keep it current with todo_write:\n{_listed(steps)}" if steps else ""
+    return f"Carry out this plan, which I have approved:\n\n{plan.strip()}{listed}\n\nMy request was:\n\n{request}"
+
+
+def _listed(steps: Iterable[str]) -> str:
+    return "\n".join(f"- {step}" for step in steps)
+
+
 # ---- Compaction ----
 
 _SUMMARY_REQUEST = """\

@@ -22,6 +22,8 @@ class Mode(StrEnum):
     """It is allowed."""
     DENY = "deny"
     """It is refused: the session only reads."""
+    PLAN = "plan"
+    """It is refused, apart from read-only command lines, until the user approves a plan of the model or leaves."""
 
 
 DecidedBy = Literal["user", "rule", "mode", "default", "hook"]

@@ -1,8 +1,9 @@
 """The decision before a tool call. Pure: no clock, no questions asked here; facts from the disk come with the request.
 
-In this order: rules in code, deny rules, reading, read-only sessions, earlier answers of the user, the mode that allows
-everything, ask rules, dangers, allow rules and read-only commands, and finally the mode. So deny beats ask, ask beats
-allow, and dangerous calls need confirmation in every mode that asks. `RuleBook` applies written rules and the knowledge
+In this order: rules in code, deny rules, reading, read-only sessions and plan mode, earlier answers of the user, the
+mode that allows everything, ask rules, dangers, allow rules and read-only commands, and finally the mode. So deny beats
+ask, ask beats allow, and dangerous calls need confirmation in every mode that asks. In plan mode nothing allows a call
+that writes: no rule, also not one in code, and no earlier answer. `RuleBook` applies written rules and the knowledge
 about commands and places, `Permissions` decides.
 """
 
@@ -100,8 +101,8 @@ class RuleBook:
         """Whether a rule excludes this file from searches: it denies reading it or requires a question."""
         return any(rule.verdict is not Verdict.ALLOW and rule.touches_read(path) for rule in self._rules)
 
-    def judge(self, request: PermissionRequest) -> RuleVerdict:
-        """The verdict on a call."""
+    def judge(self, request: PermissionRequest, *, allowing: bool = True) -> RuleVerdict:
+        """The verdict on a call; without `allowing`, as if there were no rules that allow."""
         needs, disk = requirements_of(request, self.around), request.disk
         denied = self._met(Verdict.DENY, needs, disk, RuleMatch.YES)
         if denied:
@@ -113,7 +114,7 @@ class RuleBook:
             problem = self._problem(need, disk)
             if problem is None:
                 continue
-            covering = self._covering(need, disk, problem)
+            covering = self._covering(need, disk, problem) if allowing else None
             if covering is not None:
                 used.append(covering)
                 continue
@@ -310,12 +311,14 @@ class Permissions:
 
     def decide(self, request: PermissionRequest) -> Decision:
         """May this call run?"""
+        planning = self.mode is Mode.PLAN and request.effect in (Effect.WRITE, Effect.RUN)
         for rule in self.rules:
-            if (decision := rule(request)) is not None:
+            decision = rule(request)
+            if isinstance(decision, Deny) or (decision is not None and not planning):
                 return decision
         if request.outside is not None and (self.book is None or request.effect is not Effect.READ):
             return Deny(f"{request.outside} is outside the workspace", by="rule")
-        judgement = None if self.book is None else self.book.judge(request)
+        judgement = None if self.book is None else self.book.judge(request, allowing=not planning)
         if judgement is not None and judgement.denied:
             return Deny(judgement.denied, by="rule")
         match request.effect:
@@ -326,6 +329,8 @@ class Permissions:
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
                 why = f"this session is read-only, and {request.tool} {_VERBS[request.effect]}"
                 return Deny(f"{why}; only the user can change its permission mode", by="mode")
+            case Effect.WRITE | Effect.RUN if planning:
+                return _planning(request, judgement)
             case _ if judgement is None:
                 return self._by_answer(request) or self._by_mode(request)
             case _:
@@ -404,6 +409,16 @@ class Permissions:
             case "always":
                 self._always.add(_scope(request))
                 return Allow(answer.why, by=answer.by)
+
+
+def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Decision:
+    """The decision in plan mode, where only read-only command lines run; `judgement`: without rules that allow."""
+    if judgement is None or not _looks(request, judgement):
+        missing = "" if judgement is None or judgement.missing == "the call" else f" ({judgement.missing})"
+        what = f"{request.tool} {_VERBS[request.effect]}{missing if request.tool == SHELL else ''}"
+        return Deny(f"plan mode is on, and {what}; until the user ends plan mode, only look", by="mode")
+    asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
+    return asked or Allow(judgement.allowed, only_looks=True, looks=True)
 
 
 def _looks(request: PermissionRequest, judgement: RuleVerdict) -> bool:

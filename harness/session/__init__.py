@@ -23,6 +23,7 @@ from harness.session.session import Session, sessions_of
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
+from harness.tools.diff import unified_diff
 
 __all__ = [
     "LOOP_CHOICES",
@@ -64,4 +65,5 @@ __all__ = [
     "report_lines",
     "sessions_of",
     "table_lines",
+    "unified_diff",
 ]

@@ -18,8 +18,18 @@ from harness.engine.build.options import AgentOptions
 from harness.engine.conversation import Conversation
 from harness.engine.parts import AgentParts
 from harness.engine.permissions.asker import Asker
-from harness.events import BoardOpened, Effort, Event, SessionResumed, SessionStarted, SettingChanged
+from harness.events import (
+    BoardOpened,
+    Effort,
+    Event,
+    PlanChanged,
+    PlanItem,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+)
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
+from harness.permissions import Mode
 from harness.session.session import Session
 from harness.settings import PRACTICE_MODEL, LoadedSettings, Settings, load
 from harness.tools.workspace import Workspace
@@ -36,6 +46,10 @@ class Opening:
     """Id, beginning of an id, or "latest"; None: begin a new one."""
     fork: bool = False
     """Go on in a copy and leave the original as it is."""
+    mode: str = ""
+    """The permission mode that it begins in; empty: that of the settings, or plan mode where it is resumed in that."""
+    steps: tuple[str, ...] = ()
+    """The checklist that it begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +124,7 @@ async def open_session(
             f"The session {kept.journal.session_id} cannot be gone on with: its journal is out of order ({error}); "
             "begin a new session."
         ) from error
-    _announce(agent.parts, kept)
+    _announce(agent.parts, kept, opening or Opening())
     if agent.parts.background is not None and _wants_schedule(agent.parts):
         agent.parts.background.schedule.start()
     return Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)
@@ -189,7 +203,7 @@ def _recall(parts: AgentParts, kept: _Kept) -> None:
         parts.background.recall(kept.events)
 
 
-def _announce(parts: AgentParts, kept: _Kept) -> None:
+def _announce(parts: AgentParts, kept: _Kept, opening: Opening) -> None:
     """The first events of the session as it is now."""
     core, conversation = parts.core, parts.core.conversation
     settings, address = core.settings, core.shared.connection.address
@@ -208,8 +222,13 @@ def _announce(parts: AgentParts, kept: _Kept) -> None:
     else:
         begun = (kept.journal.session_id, __version__, str(settings.workspace), settings.model, address)
         conversation.emit(SessionStarted(*begun, settings.practice, effort=effort))
-    if any(isinstance(event, SettingChanged) and event.name == "permission_mode" for event in kept.events):
-        core.shared.rules.set_mode(core.shared.rules.mode)  # a mode that was set by hand ended with its program
+    rules = core.shared.rules
+    begins = opening.mode or (Mode.PLAN if kept.state.planning is not None else rules.mode)
+    changed = any(isinstance(event, SettingChanged) and event.name == "permission_mode" for event in kept.events)
+    if changed or begins != rules.mode or begins == Mode.PLAN:
+        rules.set_mode(begins)  # plan mode outlives its program; any other mode that was set by hand ended with it
+    if opening.steps:
+        conversation.emit(PlanChanged(tuple(PlanItem(step) for step in opening.steps)))
     if parts.lists != conversation.state.lists:
         conversation.emit(parts.lists)
     if parts.board is not None and parts.board.name != conversation.state.board:

@@ -91,7 +91,8 @@ class Settings(BaseModel):
     state_dir: Place | None = None
     """Folder of sessions and long outputs; unset: the platform's state folder."""
     permission_mode: PermissionMode = "ask"
-    """Before a tool writes or runs something: ask, ask for programs only (edits), allow (yolo) or refuse (deny)."""
+    """Before a tool writes or runs something: ask, ask for programs only (edits), allow (yolo), refuse (deny) or, until
+    you have approved a plan of the model, refuse (plan)."""
     permissions_allow: Rules = ()
     """Rules for calls that run without a question. The files of a folder cannot set it."""
     permissions_ask: Rules = ()

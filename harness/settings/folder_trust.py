@@ -21,7 +21,7 @@ from harness.definitions import CostClaim
 from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
 FREE = frozenset({"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"})
-"""Looks, and rules that only make the agent ask or refuse more. `permission_mode = "deny"` is free as well."""
+"""Looks, and rules that only make the agent ask or refuse more. `permission_mode` is free as "deny" and "plan"."""
 FILE = "trusted-folders.json"
 """Beside the settings file of the user: which folders they trust, and to set what."""
 MOST_BYTES = 1_000_000
@@ -134,7 +134,7 @@ def _digest(sources: tuple[SettingsSource, ...]) -> str:
 
 
 def _free(name: str, given: SettingValue) -> bool:
-    return name in FREE or (name == "permission_mode" and given.value == "deny")
+    return name in FREE or (name == "permission_mode" and given.value in ("deny", "plan"))
 
 
 def _shown(name: str, value: object) -> str:

@@ -19,7 +19,6 @@ from harness.settings.fields import Settings
 
 FLAGS = {
     "fallback_models": "--fallback-model",
-    "permission_mode": "--yolo",
     "workspace": "--cwd",
     "practice_script": "--practice",
     "max_wait_s": "--max-wait",

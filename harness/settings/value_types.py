@@ -137,7 +137,9 @@ BoardChoice = Annotated[
 ]
 AskUser = Annotated[Literal["refuse", "first", "off"], ValueHint('"refuse", "first" or "off"')]
 FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], ValueHint('"ask", "allow" or "refuse"')]
-PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], ValueHint('"ask", "edits", "yolo" or "deny"')]
+PermissionMode = Annotated[
+    Literal["ask", "edits", "yolo", "deny", "plan"], ValueHint('"ask", "edits", "yolo", "deny" or "plan"')
+]
 
 
 def value_hint(kind: Any) -> str:

@@ -30,7 +30,7 @@ def _none_as_empty(value: Any) -> Any:
     return [] if value is None else value
 
 
-def _parsed(value: Any) -> Any:
+def parsed(value: Any) -> Any:
     """A list that came as JSON in a string, as models sometimes write it; other text stays, to be refused."""
     if not isinstance(value, str):
         return value
@@ -40,12 +40,16 @@ def _parsed(value: Any) -> Any:
         return value
 
 
+OneLine = Annotated[str, AfterValidator(_one_line)]
+"""Text on one line, not empty."""
+
+
 class PlanItemArguments(ToolArguments):
     """One sub-task."""
 
-    text: Annotated[str, AfterValidator(_one_line)] = Field(description="The sub-task, in a few words.")
+    text: OneLine = Field(description="The sub-task, in a few words.")
     status: ItemStatus = Field(description="At most one item is in_progress.")
-    tools: Annotated[list[Annotated[str, AfterValidator(_one_line)]], BeforeValidator(_none_as_empty)] = Field(
+    tools: Annotated[list[OneLine], BeforeValidator(_none_as_empty)] = Field(
         default=[], description="Names of the tools it needs."
     )
 
@@ -70,7 +74,7 @@ def _checked(items: list[PlanItemArguments]) -> list[PlanItemArguments]:
 class PlanArguments(ToolArguments):
     """Arguments of todo_write."""
 
-    items: Annotated[list[PlanItemArguments], BeforeValidator(_parsed), AfterValidator(_checked)] = Field(
+    items: Annotated[list[PlanItemArguments], BeforeValidator(parsed), AfterValidator(_checked)] = Field(
         description=f"The whole list each time, in the order of work; {MOST_ITEMS} items at most."
     )
 
@@ -112,7 +116,7 @@ def _items(count: int) -> str:
 
 def _summary(input: Json) -> str:
     """The item in progress, or the length of the list. The input may be anything."""
-    items = _parsed(input.get("items"))
+    items = parsed(input.get("items"))
     if not isinstance(items, list):
         return ""
     for item in items:

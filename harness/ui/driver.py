@@ -21,6 +21,7 @@ from harness.events import (
     JobFired,
     PauseReport,
     PauseReported,
+    PlanHandedOver,
     ReplyReceived,
     RequestSent,
     RetryEnded,
@@ -313,7 +314,7 @@ class SessionDriver(ABC):
     async def play(self, events: AsyncGenerator[Event, None]) -> None:
         """Run events to their end; the front end observes them. Then ask how to continue, if the turn paused."""
         self.queue.release()
-        paused, begun, self.playing = None, False, True
+        paused, handed_over, begun, self.playing = None, None, False, True
         try:
             with self.playing_turn():
                 async with aclosing(events):
@@ -326,10 +327,20 @@ class SessionDriver(ABC):
                                 self.queue.stop()
                             case PauseReported(report=report):
                                 paused = report
+                            case PlanHandedOver():
+                                handed_over = event
         finally:
             self.playing = False
+        if handed_over is not None and not self.leaving:
+            await self._carry_out_plan(handed_over)
         if paused is not None and self.attended and not self.queue.stopping and not self.leaving:
             await self._continue_after(paused)
+
+    async def _carry_out_plan(self, plan: PlanHandedOver) -> None:
+        """Begin a new conversation with an approved plan."""
+        before = f"A new conversation carries out the plan. Previous session: harness --resume {self.session.id}"
+        await self.switch(Opening(mode=plan.mode, steps=plan.steps), before)
+        self.queue.put_first(plan.prompt)
 
     async def _continue_after(self, report: PauseReport) -> None:
         """Ask whether and how to continue a paused turn, until it can be done."""

@@ -17,6 +17,10 @@ from harness.events import (
     PauseReported,
     PermissionAnswered,
     PermissionAsked,
+    PlanChanged,
+    ProposedPlan,
+    QuestionAnswered,
+    QuestionAsked,
     Rung,
     StuckReported,
     ToolEnded,
@@ -107,6 +111,11 @@ class _Page:
                     self._calls[call.call_id] = call
                 case ToolEnded() as end:
                     yield _tool(end, self._calls.pop(end.call_id, None))
+                case PlanChanged() if self._lines.checked:
+                    yield "\n".join(f"- {line}" for line in self._lines.checked)
+                case QuestionAsked(plan=ProposedPlan() as plan) | QuestionAnswered(plan=ProposedPlan() as plan):
+                    yield _quoted("\n".join((plan.text, "", *(f"- [ ] {step}" for step in plan.steps))))
+                    yield f"> {_line(note)}"
                 case PauseReported(report=report):
                     yield from _pause_blocks(report)
                 case StuckReported() as report:

@@ -84,6 +84,8 @@ def _problem(options: Namespace) -> str:
         return "--json-schema needs -p."
     if options.print and options.prompt:
         return "Two prompts were given, one after -p and another; give one, in quotes."
+    if options.json_schema is not None and options.permission_mode == "plan":
+        return "--json-schema asks for an answer and plan mode for a plan; give one of them."
     if options.go_on and options.resume:
         return "--continue and --resume ID name different sessions; give one of them."
     if options.fork_session and not options.go_on and options.resume is None:
@@ -105,7 +107,8 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
 
         schema = AnswerSchema.load(options.json_schema)
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
-    opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
+    mode = loaded.settings.permission_mode if options.permission_mode else ""
+    opening = Opening("latest" if options.go_on else options.resume, options.fork_session, mode)
     form = OutputFormat(options.output_format or "text")
     return asyncio.run(
         headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)

@@ -20,7 +20,7 @@ def request(
 
 def test_the_table_of_modes() -> None:
     for mode, effect in product(Mode, Effect):
-        expected: type[Decision] = {Mode.ASK: Ask, Mode.EDITS: Ask, Mode.YOLO: Allow, Mode.DENY: Deny}[mode]
+        expected: type[Decision] = {Mode.YOLO: Allow, Mode.DENY: Deny, Mode.PLAN: Deny}.get(mode, Ask)
         if effect in (Effect.READ, Effect.DELEGATE) or (mode, effect) == (Mode.EDITS, Effect.WRITE):
             expected = Allow
         decision = Permissions(mode).decide(request(effect))

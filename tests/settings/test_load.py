@@ -117,7 +117,7 @@ def test_every_setting_can_be_set_by_its_variable_and_says_so(place: Place, name
     [
         ("model", "m", "flag --model"),
         ("fallback_models", ["a", "b"], "flag --fallback-model"),
-        ("permission_mode", "yolo", "flag --yolo"),
+        ("permission_mode", "yolo", "flag --permission-mode"),
         ("max_steps", 3, "flag --max-steps"),
         ("workspace", ".", "flag --cwd"),
         ("practice_script", "s.toml", "flag --practice"),

@@ -45,6 +45,7 @@ from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.model.cost_budget import BudgetNotices, require_prices
 from harness.engine.parts import AgentParts, Parent
 from harness.engine.permissions.asker import NoAsker, QuestionHandler
+from harness.engine.plan_mode import PlanMode
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.steering import SteeringInbox
 from harness.engine.subagents.background_work import BackgroundWork
@@ -69,6 +70,7 @@ from harness.settings import Settings
 from harness.skills import SKILL, catalogue_text
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
+from harness.tools.propose_plan import propose_plan_tool
 from harness.tools.todo_write import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
@@ -86,7 +88,8 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     ongoing = background.ongoing if background else None
     hooks = _hooks(core, options, parent, ongoing)
     board = _board(core, parent, hooks, background)
-    toolbox = Toolbox(_tools(core, options, background, board))
+    plan_mode = PlanMode(core)
+    toolbox = Toolbox(_tools(core, options, background, board, plan_mode))
     lists, sections = _prompt(core, options, parent, toolbox)
     attached: dict[str, str] = {}
 
@@ -128,6 +131,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         rollbacks=rollbacks,
         loops=LoopRunner(core, loop_fold, rollbacks, tools, breakers, chance=random.random),
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
+        plan_mode=plan_mode,
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_faults, toolbox.names, core.conversation.emit),
     )
@@ -295,7 +299,11 @@ def _wake(core: AgentCore, inbox: Inbox, actor: str, text: str) -> None:
 
 
 def _tools(
-    core: AgentCore, options: AgentOptions, background: BackgroundWork | None, board: "TaskWork | None"
+    core: AgentCore,
+    options: AgentOptions,
+    background: BackgroundWork | None,
+    board: "TaskWork | None",
+    plan_mode: PlanMode,
 ) -> tuple[Tool, ...]:
     """The tools of an agent: standard tools, those of its session, and its own."""
     settings, shared = core.settings, core.shared
@@ -313,6 +321,8 @@ def _tools(
         ours += tools_of_board(board)
     if settings.ask_user != "off":
         ours.append(ask_user_tool(QuestionHandler(core.conversation, core.asker, settings.ask_user)))
+    if plan_mode.proposes:
+        ours.append(propose_plan_tool(plan_mode))
     every = joined(kept_of(ours, options.standard, strict=not core.is_subagent), core.own_tools)
     return shared.tool_faults.applied(with_faults(every, settings))
 

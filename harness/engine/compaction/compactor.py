@@ -14,6 +14,7 @@ from harness.engine.model.calls import ModelCalls
 from harness.events import Block, CompactionEnded, CompactionStarted, Json, Message
 from harness.model import history, notices
 from harness.model.prompt import folder_instructions_in
+from harness.permissions import Mode
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
 from harness.policies.recovery.history_cut import (
@@ -26,6 +27,7 @@ from harness.policies.recovery.history_cut import (
     pointing,
     shrink,
 )
+from harness.tools.propose_plan import PROPOSE_PLAN
 from harness.tools.read_file import ReadFileArguments
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
@@ -224,8 +226,10 @@ class Compactor:
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:
-        """The plan and the open tasks of the board, word for word, where something of them is left to do; and what
-        runs in the background, with the skills and instruction files that were read."""
+        """Plan mode while it is on, the plan and the open tasks of the board, word for word, where something of them is
+        left to do; and what runs in the background, with the skills and instruction files that were read."""
+        if self._core.shared.rules.mode is Mode.PLAN:
+            yield _text(notices.plan_mode_on(proposes=self._toolbox.get(PROPOSE_PLAN) is not None))
         if plan := notices.restated_plan(self._conversation.plan):
             yield _text(plan)
         if self._tasks_now:

@@ -12,6 +12,7 @@ from harness.events import (
     LoopChoice,
     PermissionAnswered,
     PermissionAsked,
+    ProposedPlan,
     QuestionAnswered,
     QuestionAsked,
     QuestionOption,
@@ -31,6 +32,8 @@ class UserAnswer:
     how: Literal["option", "text", "declined"]
     text: str = ""
     """The label of the option, or the words; empty where declined."""
+    plan: ProposedPlan | None = None
+    """The plan as the user edited it, where a plan was asked about; None: unchanged."""
 
 
 class Asker(Protocol):

@@ -55,6 +55,8 @@ class SessionRules:
         self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file)
         self._book = RuleBook(surroundings_of(settings.workspace), own_tools=own_tools)
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
+        self.before_plan = Mode.ASK if self.mode is Mode.PLAN else self.mode
+        """The mode that plan mode gives back when it ends."""
         given = {
             Verdict.ALLOW: settings.permissions_allow,
             Verdict.ASK: settings.permissions_ask,
@@ -102,6 +104,8 @@ class SessionRules:
         """
         if mode not in tuple(Mode):
             raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
+        if self.mode is not Mode.PLAN:
+            self.before_plan = self.mode
         self.permissions.mode = Mode(mode)
         self._emit(SettingChanged("permission_mode", mode))
 

@@ -142,17 +142,18 @@ def before_turn(state: TurnState, *, interrupted: bool, refused: str = "") -> St
 def after_tools(
     state: TurnState,
     limits: RecoveryLimits,
-    *,
     interrupted: bool,
+    *,
     hooked: str = "",
     paused: str = "",
     stuck: str = "",
     waited: str = "",
+    planned: str = "",
 ) -> Stop | None:
     """The end of the turn after a tool step; None: the loop continues (docs/design/recovery.md#stop-checks).
 
-    `hooked`, `paused`, `stuck` and `waited` are the reasons of a tool hook, the breakers, the loop policy and the wait
-    limit; empty: they have none.
+    `hooked`, `paused`, `stuck`, `waited` and `planned` are the reasons of a tool hook, the breakers, the loop policy,
+    the wait limit and plan mode; empty: they have none.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
@@ -165,6 +166,8 @@ def after_tools(
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
     if waited:
         return Stop(state, waited, TransitionCode.WAIT_LIMIT)
+    if planned:
+        return Stop(state, planned, TransitionCode.COMPLETED)
     steps = state.steps - state.steps_before
     if limits.max_steps is not None and steps >= limits.max_steps:
         calls = "1 model call" if steps == 1 else f"{steps} model calls"

@@ -13,7 +13,7 @@ from harness.ui.panel.layout import cell, count, flat
 from harness.ui.panel.model_lines import ASKS, retry_facts, running_tools, what_failed
 from harness.ui.panel.state import Panel
 
-MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
+MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "plan": "plan mode", "yolo": "asks nothing"}
 """Names of the permission modes."""
 PAST = (("←→", "steps"), ("Esc", "back to now"), ("F3", "full"))
 WIDEST_PART = 40
@@ -43,7 +43,7 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warn
 
 def _plan(panel: Panel) -> Iterator[str]:
     if is_open(panel.plan):
-        yield f"plan {how_far(panel.plan)}"
+        yield f"todo {how_far(panel.plan)}"
         if now := in_progress(panel.plan):
             yield cell(flat(now), WIDEST_PART).rstrip()
 

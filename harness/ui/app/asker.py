@@ -1,17 +1,36 @@
 """Asks the user on the screen on behalf of the agent."""
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 
 from textual.content import Content
 
+from harness.base.errors import HarnessError
 from harness.base.external_text import visible
-from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, QuestionAsked, WaitOffered
+from harness.events import (
+    LoopAsked,
+    LoopChoice,
+    PauseReport,
+    PermissionAsked,
+    ProposedPlan,
+    QuestionAsked,
+    WaitOffered,
+)
 from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, loop_question
 from harness.ui.app.question import Detail, Question
 from harness.ui.choices import Choice
 from harness.ui.lines.diff import diff_rows, path_of_diff
 from harness.ui.lines.line import seconds
-from harness.ui.plain.questions import asked_by, free_answer, offered, permission_lines
+from harness.ui.plain.questions import (
+    Away,
+    asked_by,
+    at_once,
+    edited_plan,
+    free_answer,
+    offered,
+    permission_lines,
+    plan_changes,
+)
 from harness.ui.transcript.content import detail_content
 from harness.ui.transcript.diff import diff_content
 
@@ -30,8 +49,10 @@ class ScreenAsker:
 
     present = True
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, away: Away = at_once) -> None:
+        """`away` leaves the terminal to an editor."""
         self._ask = ask
+        self._away = away
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask for a permission, showing the command or the diff."""
@@ -75,6 +96,8 @@ class ScreenAsker:
 
     async def question(self, asked: QuestionAsked) -> UserAnswer:
         """Ask a question of the model or of the program; Escape declines."""
+        if asked.plan is not None:
+            return await self._plan(asked, asked.plan)
         title = f"{asked_by(asked)}{asked.question}"
         value, text = await self._ask(
             Question(title, _answers(asked), preselected="text" if asked.fan_out else "", escape="declined")
@@ -86,6 +109,26 @@ class ScreenAsker:
                 return UserAnswer("declined")
             case number:
                 return UserAnswer("option", asked.options[int(number)].label)
+
+    async def _plan(self, asked: QuestionAsked, proposed: ProposedPlan) -> UserAnswer:
+        """Ask about a plan, which the conversation shows; Escape stops the turn."""
+        plan, detail = proposed, ""
+        while True:
+            question = Question(
+                asked.question, _about_plan(asked), detail and detail_content(detail, WIDEST, MOST_LINES)
+            )
+            value, text = await self._ask(question)
+            if value == "edit":
+                try:
+                    plan = await self._away(edited_plan(plan, os.environ))
+                    detail = plan_changes(proposed, plan)
+                except HarnessError as error:
+                    detail = str(error)
+                continue
+            edited = None if plan == proposed else plan
+            if value == "text":
+                return UserAnswer("text", text, edited)
+            return UserAnswer("option", asked.options[int(value)].label, edited)
 
     async def pause(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
         """Ask how to continue after a pause. Returns the tool to reset first, "all", or "" for none; None: stop."""
@@ -111,6 +154,14 @@ def _answers(asked: QuestionAsked) -> tuple[Choice, ...]:
         Choice("w", other, "text", asks="your answer (Enter: none)"),
         Choice("n", "no answer", "declined"),
     )
+
+
+def _about_plan(asked: QuestionAsked) -> tuple[Choice, ...]:
+    keys = ("y", "a", "c", "l") if len(asked.options) == 4 else ("y", "a", "x", "c", "l")
+    options = [Choice(key, one.label, str(at)) for at, (key, one) in enumerate(zip(keys, asked.options, strict=True))]
+    edit = Choice("e", "edit the plan first, in your editor", "edit")
+    no = Choice("n", "no, and say what to change", "text", asks="what to change? (Enter: no reason)")
+    return (*options[:-1], edit, no, options[-1])
 
 
 def _keeping(offers: Sequence[str]) -> tuple[Choice, ...]:

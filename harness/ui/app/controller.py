@@ -66,7 +66,7 @@ class Controller(SessionDriver):
         self._app = app
         self._loaded = loaded
         self._reread = reread
-        self._asker = ScreenAsker(app.ask)
+        self._asker = ScreenAsker(app.ask, app.away)
         self._views = self._fresh_views()
         self.menu = Menu(app, self)
         """Lists and pages."""
@@ -283,7 +283,7 @@ class Controller(SessionDriver):
 
     def next_mode(self) -> None:
         """Cycle the permission modes; yolo is among them only if the settings allow it."""
-        modes = ["ask", "edits", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
+        modes = ["ask", "edits", "plan", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
         now = self.session.permissions.mode
         self.session.permissions.set_mode(modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask")
         self._update_status()

@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import shlex
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +16,6 @@ from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
 from harness.base.concurrency import in_thread
-from harness.base.errors import HarnessError
 from harness.media.mentions import pasted_paths
 from harness.ui.app.clipboard_image import ClipboardError, clipboard_image
 from harness.ui.app.completion import Candidate, Completer
@@ -26,38 +23,7 @@ from harness.ui.app.completion_list import CandidateList, CompletionMenu
 from harness.ui.app.pastes import Pastes, about_file, cleaned, files_at
 from harness.ui.app.prompt_history import HistoryCursor, PromptHistory, matching
 from harness.ui.app.prompt_text import SIGNS, PromptMode, PromptText, mode_of, submitted
-
-FALLBACK = "vi"
-"""The editor if neither VISUAL nor EDITOR is set, as for git."""
-
-
-class EditorError(HarnessError):
-    """The editor could not be run or failed."""
-
-
-async def edited(text: str, environment: Mapping[str, str]) -> str:
-    """Edit a text in the editor that the environment names; the terminal must be free. Raises EditorError."""
-    editor = environment.get("VISUAL") or environment.get("EDITOR") or FALLBACK
-    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
-        file = Path(folder) / "prompt.md"
-        file.write_text(text, encoding="utf-8", errors="replace")
-        file.chmod(0o600)
-        await _run(editor, file)
-        try:
-            return file.read_bytes().decode("utf-8", "replace").removesuffix("\n")
-        except OSError as error:
-            raise EditorError(f"{editor} removed the file; the prompt is unchanged.") from error
-
-
-async def _run(editor: str, file: Path) -> None:
-    try:
-        process = await asyncio.create_subprocess_exec(*shlex.split(editor), os.fspath(file))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise EditorError(f"{editor} cannot be run ({reason}); set $VISUAL or $EDITOR to an editor.") from error
-    if code := await process.wait():
-        raise EditorError(f"{editor} ended with code {code}; the prompt is unchanged.")
-
+from harness.ui.editor import EditorError, edited
 
 SEARCH_SIGN = "?"
 NORMAL_SIGN = "N"

@@ -10,7 +10,7 @@ from harness.events import OWN_EFFORT, BreakerCommand, Effort, Event
 from harness.session import CommandFile, Session, Skill
 from harness.ui.commands import session_commands, tool_commands
 from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
-from harness.ui.commands.context_commands import context, hooks, memory, plan, prompt, skill, skills
+from harness.ui.commands.context_commands import checklist, context, hooks, memory, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
 from harness.ui.commands.suggestions import suggestion
 from harness.ui.lines.line import Groups
@@ -206,7 +206,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand("retry", "", "continue where the last turn stopped", session_commands.retry, waits=True),
             SlashCommand("queue", "[clear]", "list the queued prompts, or remove them", session_commands.queue),
             SlashCommand("context", "", "show how the context window is used", context),
-            SlashCommand("plan", "", "show the model's plan and its progress", plan),
+            SlashCommand("checklist", "", "show the model's checklist and its progress; also /todos", checklist),
             SlashCommand("prompt", "[PART]", "show the system prompt", prompt),
             SlashCommand("cost", "", "tokens and money, and the cost of retries; also /usage", session_commands.cost),
         ),
@@ -232,7 +232,8 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand(
                 "effort", f"[{'|'.join(Effort)}|{OWN_EFFORT}]", "how much the model thinks", session_commands.effort
             ),
-            SlashCommand("mode", "[ask|edits|read|yolo]", "what runs without asking", session_commands.mode),
+            SlashCommand("mode", "[ask|edits|read|plan|yolo]", "what runs without asking", session_commands.mode),
+            SlashCommand("plan", "[off]", "plan mode: only look, until you approve a plan", session_commands.plan),
             SlashCommand(
                 "permissions", "[allow|ask|deny|remove RULE]", "show or change rules", session_commands.permissions
             ),
@@ -296,7 +297,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     ),
 )
 COMMANDS: Mapping[str, SlashCommand] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
-ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost"})
+ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost", "todos": "checklist"})
 """Other spellings that are accepted and not listed: of other programs."""
 OF_THE_SCREEN = frozenset({"theme", "copy", "panel", "keys"})
 """The commands of the app."""

@@ -12,7 +12,7 @@ from harness.ui.lines.reports import whole_plan
 SKILL_CHARACTERS = 100
 MEMORY_CHARACTERS = 80
 """Longest description in a list."""
-NO_PLAN = "There is no plan. The model writes one with todo_write when work has several parts."
+NO_CHECKLIST = "There is no checklist. The model writes one with todo_write when work has several parts."
 NO_HOOKS = "There are no hooks; [[hooks]] in your settings file runs commands at fixed points (docs/hooks.md)."
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -56,9 +56,9 @@ def _times(number: int, what: str) -> str:
     return f"{number} {what if number == 1 else plural}"
 
 
-def plan(session: Session, argument: str) -> CommandResult:
-    """Show the plan, one part per line."""
-    return ShowText("\n".join(whole_plan(session.conversation.plan)) if session.conversation.plan else NO_PLAN)
+def checklist(session: Session, argument: str) -> CommandResult:
+    """Show the checklist, one item per line."""
+    return ShowText("\n".join(whole_plan(session.conversation.plan)) if session.conversation.plan else NO_CHECKLIST)
 
 
 def hooks(session: Session, argument: str) -> CommandResult:

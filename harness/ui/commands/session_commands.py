@@ -33,6 +33,7 @@ MODES: Mapping[str, str] = MappingProxyType(
         "edits": "writes files without asking, asks before running",
         "yolo": "everything allowed",
         "deny": "read only",
+        "plan": "plan mode: only looks, until you approve a plan; /plan off or Shift+Tab leaves it",
     }
 )
 """Descriptions of the permission modes."""
@@ -323,10 +324,22 @@ def mode(session: Session, argument: str) -> CommandResult:
     """Show or change the permission mode."""
     mode = "deny" if argument == "read" else argument
     if argument and mode not in MODES:
-        raise CommandError(f"{argument!r} is not a permission mode; type /mode ask, edits, read or yolo.")
+        raise CommandError(f"{argument!r} is not a permission mode; type /mode ask, edits, read, plan or yolo.")
     if mode:
         session.permissions.set_mode(mode)
     return ShowText(f"permissions: {MODES[session.permissions.mode]}")
+
+
+def plan(session: Session, argument: str) -> CommandResult:
+    """Enter plan mode, or leave it."""
+    if argument not in ("", "off"):
+        raise CommandError(f"{argument!r} is not known; type /plan, then your request, or /plan off.")
+    rules = session.permissions
+    if argument and rules.mode != "plan":
+        return ShowText("Plan mode is off.")
+    if argument or rules.mode != "plan":
+        rules.set_mode(rules.before_plan if argument else "plan")
+    return ShowText(f"permissions: {MODES[rules.mode]}")
 
 
 def permissions(session: Session, argument: str) -> CommandResult:

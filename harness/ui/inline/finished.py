@@ -6,6 +6,7 @@ from harness.ui.transcript.calls import started_nothing
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
+    ChecklistEntry,
     Entry,
     NoteEntry,
     PromptEntry,
@@ -71,5 +72,7 @@ def _same(before: Entry, now: Entry) -> bool:
     match before, now:
         case CallEntry(call_id=first), CallEntry(call_id=second):
             return first == second
+        case ChecklistEntry(), ChecklistEntry():
+            return True  # the lines of the calls show what has changed since
         case _:
             return before is now or before == now

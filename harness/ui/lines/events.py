@@ -45,6 +45,7 @@ from harness.events import (
     OutputCapChanged,
     PermissionAnswered,
     PermissionAsked,
+    PlanHandedOver,
     PlanReminded,
     Projection,
     QuestionAnswered,
@@ -121,6 +122,8 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"{tool} will not ask for this again in this session")
         case TaskChanged(task=task, subject=subject, what="expire", text=why):
             return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
+        case PlanHandedOver():
+            return Line("→", "a new conversation carries out the plan")
         case PlanReminded(steps=steps, left=left):
             return Line("·", f"reminded the model of its plan after {counted(steps, 'step')}; open: {'; '.join(left)}")
         case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):
@@ -419,6 +422,8 @@ def recorded_line(event: Event) -> Line | None:
         case QuestionAsked(question=question, options=options):
             labels = " | ".join(option.label for option in options)
             return Line("?", f"{question}{f' [{labels}]' if labels else ''}", Tone.TROUBLE)
+        case QuestionAnswered(how="text", answer=""):
+            return Line("?", "answered: no")
         case QuestionAnswered(how="declined", by=by):
             return Line("?", "declined" if by == "user" else "not answered: no user is present")
         case QuestionAnswered(answer=answer, by=by):

@@ -21,20 +21,18 @@ from harness.events import (
     CommandQuiet,
     Delivered,
     Event,
-    ItemStatus,
     MonitorEnd,
     MonitorEnded,
     MonitorSet,
     MovedToBackground,
     MoveReason,
     PlanChanged,
-    PlanItem,
     PollNoted,
     TurnStarted,
     WorkAdmitted,
 )
 from harness.policies.schedule.job import job_id_of
-from harness.ui.folds.work import Plan, WorkFold, plan_after
+from harness.ui.folds.work import Plan, WorkFold, how_far, plan_after
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
 
@@ -59,6 +57,8 @@ class EventLines:
         """Numbers of arrivals that are scheduled prompts."""
         self._not_restorable: frozenset[str] = frozenset()
         """Reasons already reported."""
+        self.checked: tuple[str, ...] = ()
+        """The lines of the checklist that the last event has changed."""
         self.task: AgentCreated | None = None
         """The task that the last event was about."""
 
@@ -69,7 +69,7 @@ class EventLines:
     def line(self, event: Event) -> Line | None:
         """The line for the next event; None if it has none."""
         self.task = self._work.on_event(event)
-        before, self._plan = self._plan, plan_after(self._plan, event)
+        before, self._plan, self.checked = self._plan, plan_after(self._plan, event), ()
         match event:
             case TurnStarted():
                 self._calls.clear()
@@ -106,7 +106,8 @@ class EventLines:
             case CheckpointMade():
                 return self._left_out(event)
             case PlanChanged(items=items):
-                return _planned(items) if items != before else None
+                self.checked = checked(before, items)
+                return Line("·", f"checklist: {'; '.join(self.checked)}") if self.checked else None
             case _:
                 return line_of(event)
         return None
@@ -142,10 +143,13 @@ def _moved(event: MovedToBackground, name: str) -> Line:
     return Line("→", f"{name} reached its time limit and continues in the background ({silence})", Tone.TROUBLE)
 
 
-def _planned(items: tuple[PlanItem, ...]) -> Line:
-    marked = (item.text if item.status is ItemStatus.PENDING else f"{item.status.mark} {item.text}" for item in items)
-    shown = "; ".join(marked)
-    return Line("·", f"plan: {shown or 'no items left'}")
+def checked(before: Plan, items: Plan) -> tuple[str, ...]:
+    """The checklist in lines: all of it where it is a new one, else the items that have changed; empty: nothing has."""
+    if items == before or not items:
+        return () if items == before else ("no items left",)
+    known = {item.text: item for item in before}
+    changed = tuple(item.line for item in items if known.get(item.text) != item)
+    return (*changed, f"{how_far(items)} done") if any(item.text in known for item in items) else changed
 
 
 def _named(agent: str, task: AgentCreated | None) -> str:

@@ -129,7 +129,7 @@ def paused(panel: Panel, width: int) -> Sequence[Lines]:
 
 
 def deferred(panel: Panel, width: int) -> Sequence[Lines]:
-    """Deferred sub-tasks, or the progress of the plan."""
+    """Deferred sub-tasks, or the progress of the checklist in one line."""
     if panel.deferred:
         text = f"{counted(len(panel.deferred), 'sub-task')} deferred"
         head = labelled("later", Content.styled(text, TROUBLE))
@@ -140,8 +140,8 @@ def deferred(panel: Panel, width: int) -> Sequence[Lines]:
     if not panel.plan:
         return ()
     now = in_progress(panel.plan)
-    head = labelled("plan", Content.styled(f"{how_far(panel.plan)} done", QUIET))
-    return ([head, *wrapped(now, width, most=1)], [head], []) if now else ([head], [])
+    text = f"{how_far(panel.plan)} done{f' · {flat(now)}' if now else ''}"
+    return (headed("todo", text, width, most=1, style=QUIET), [])
 
 
 def _item(text: str, width: int) -> Lines:

@@ -18,6 +18,8 @@ from harness.events import (
     Event,
     Json,
     PauseReported,
+    ProposedPlan,
+    QuestionAsked,
     StuckReported,
     TransitionCode,
     TurnEnded,
@@ -109,6 +111,7 @@ async def headless(
                     _print(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 if problem := session.context.too_long(prompt):
                     raise SettingsError(problem)
+                output.planning = session.permissions.mode == "plan"
                 end, fits = await _answer(session, prompt, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
@@ -118,7 +121,7 @@ async def headless(
             output.catch_up()
     if not fits:
         return 1
-    return signalled.exit_code if signalled.number else _exit_code(end)
+    return signalled.exit_code if signalled.number else output.exit_code(end)
 
 
 async def _answer(
@@ -137,6 +140,8 @@ async def _answer(
         prompt = f"{prompt}\n\n{schema.instruction()}"
     ends = [await output.play(_begun(session, prompt))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
+        if output.plan is not None:
+            break
         with output.between():
             if not await wait.come():
                 break
@@ -207,6 +212,10 @@ class _Output:
         """`structured`: the answer is written at the end, once it is known to fit."""
         self._form = form
         self._structured = structured
+        self.planning = False
+        """The session is in plan mode, so the plan is the answer."""
+        self.plan: ProposedPlan | None = None
+        """The plan that was proposed last."""
         self._out = out
         self._err = err
         self._summary = SubagentSummary(time.monotonic)
@@ -225,6 +234,9 @@ class _Output:
         self._print_lines(self._summary.rest())
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
+        if self.plan is not None:
+            steps = "".join(f"\n- {step}" for step in self.plan.steps)
+            ended = replace(ended, answer=f"{self.plan.text}\n{steps}".strip())
         if self._form is OutputFormat.TEXT and ended.answer and not self._structured:
             sources = "\n".join(map(str, source_lines(ended.sources)))
             text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
@@ -261,7 +273,8 @@ class _Output:
     def result(self, end: TurnEnded, session: Session, structured: "_Structured | None" = None) -> None:
         """Write the result. Events that follow, from the end of background work, go to standard error only."""
         if self._form is not OutputFormat.TEXT:
-            write_line(json.dumps(result(end, session) | _structured_result(end, structured)), self._out)
+            fields = result(end, session) | _structured_result(end, structured) | self._plan_result(end)
+            write_line(json.dumps(fields), self._out)
         elif structured is not None and not structured.why:
             write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
@@ -271,11 +284,35 @@ class _Output:
             )
         if end.code is not TransitionCode.COMPLETED:
             _print(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
-        if end.denials:
-            _print(_denied(end), self._err)
+        if self._lacks_plan(end):
+            _print(f"harness: {NO_PLAN}", self._err)
+        if end.denials and self.plan is None:
+            _print(_denied(end, self.exit_code(end)), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
 
+    def exit_code(self, end: TurnEnded) -> int:
+        """The exit code after this end. A proposed plan is a whole answer, whatever was refused on the way."""
+        return (
+            0
+            if self.plan is not None and end.code is TransitionCode.COMPLETED
+            else int(self._lacks_plan(end)) or _exit_code(end)
+        )
+
+    def _lacks_plan(self, end: TurnEnded) -> bool:
+        return self.planning and self.plan is None and end.code is TransitionCode.COMPLETED
+
+    def _plan_result(self, end: TurnEnded) -> Json:
+        """The fields of the result object in plan mode."""
+        if self._lacks_plan(end):
+            return {"subtype": "error_no_plan", "is_error": True, "reason": NO_PLAN, "exit_code": 1}
+        if self.plan is None:
+            return {}
+        return {"plan": {"text": self.plan.text, "steps": list(self.plan.steps)}, "exit_code": self.exit_code(end)}
+
     def _show(self, event: Event) -> None:
+        match event:
+            case QuestionAsked(plan=ProposedPlan() as plan):
+                self.plan = plan
         if self._form is OutputFormat.STREAM_JSON:
             write_line(json.dumps(encode(event)), self._out)
         elif isinstance(event, PauseReported):
@@ -297,6 +334,7 @@ def _how_to_resume(end: TurnEnded, session: Session) -> str:
     return f'; to continue: harness -p --resume {session.id} "go on"'
 
 
+NO_PLAN = "no plan was proposed in plan mode; ask for one, or choose another --permission-mode"
 DENIED = 4
 """Exit code of a run that ended before the model was done."""
 SHOWN_DENIALS = 5
@@ -306,16 +344,14 @@ def _exit_code(end: TurnEnded) -> int:
     return DENIED if end.denials and end.code is TransitionCode.COMPLETED else exit_code(end.code)
 
 
-def _denied(end: TurnEnded) -> str:
+def _denied(end: TurnEnded, code: int) -> str:
     shown = "; ".join(
         short(f"{one.tool} {json.dumps(one.input, ensure_ascii=False)}: {one.why}", 160)
         for one in end.denials[:SHOWN_DENIALS]
     )
     more = f"; … {len(end.denials) - SHOWN_DENIALS} more" if len(end.denials) > SHOWN_DENIALS else ""
     calls = counted(len(end.denials), "tool call")
-    return (
-        f"harness: {calls} not allowed, so the answer may lack something (exit code {_exit_code(end)}): {shown}{more}"
-    )
+    return f"harness: {calls} not allowed, so the answer may lack something (exit code {code}): {shown}{more}"
 
 
 def result(end: TurnEnded, session: Session) -> Json:

@@ -10,14 +10,18 @@ import fcntl
 import os
 import struct
 import termios
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from harness.ui.question_focus import GRACE_S
 from harness.ui.terminal_input import without_answers
 
 LINE_BYTES = 65_536
 """More than a terminal in line mode returns at once."""
+
+
+T = TypeVar("T")
 
 
 class Keyboard:
@@ -63,6 +67,16 @@ class Keyboard:
         finally:
             self._asking.remove(asking)
             self._begun, self._before = self._before + self._begun, b""
+
+    async def away(self, work: Coroutine[None, None, T]) -> T:
+        """Leave the terminal to `work`."""
+        listening = self._listening
+        self._unlisten()
+        try:
+            return await work
+        finally:
+            if listening:
+                self._listen()
 
     async def settled(self) -> bool:
         """Return once nothing was typed for a moment. Lines typed by then are not answers.

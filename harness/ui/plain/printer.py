@@ -18,6 +18,11 @@ from harness.events import (
     PartialDiscarded,
     PauseReported,
     PermissionAsked,
+    PlanChanged,
+    PlanItem,
+    ProposedPlan,
+    QuestionAnswered,
+    QuestionAsked,
     RequestSent,
     SessionStarted,
     StuckReported,
@@ -178,6 +183,11 @@ class LinePrinter:
                 for source in source_lines(event.sources):
                     self.line(source)
                 self.line(ending_line(event))
+            case PlanChanged():
+                for text in self._lines.checked:
+                    self.say(f"  {text}")
+            case QuestionAsked(plan=ProposedPlan() as plan) | QuestionAnswered(plan=ProposedPlan() as plan):
+                self.say("\n".join(("", plan.text, "", *(f"  {PlanItem(step).line}" for step in plan.steps))))
             case PauseReported():
                 self.say("\n".join(report_lines(event.report)))
             case StuckReported():

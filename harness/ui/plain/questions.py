@@ -1,12 +1,23 @@
 """Questions in lines, and the parsing of their answers."""
 
+import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from harness.events import LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
-from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice
+from harness.events import (
+    LoopAsked,
+    LoopChoice,
+    PermissionAsked,
+    ProposedPlan,
+    QuestionAsked,
+    QuestionOption,
+    WaitOffered,
+)
+from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, unified_diff
+from harness.ui.editor import EditorError, edited
 from harness.ui.lines.line import Line, Tone
 from harness.ui.plain.printer import LinePrinter
 
@@ -18,6 +29,32 @@ OTHER = ("w", "words")
 """Introduces a free answer."""
 LONGEST_WORD = 12
 """Characters of a mistyped answer; longer words, or several words, were meant as a prompt."""
+
+
+T = TypeVar("T")
+C = TypeVar("C", bound=str)
+
+
+Away = Callable[[Coroutine[None, None, ProposedPlan]], Awaitable[ProposedPlan]]
+"""Leaves the terminal to the editing of a plan."""
+
+
+def at_once(work: Coroutine[None, None, ProposedPlan]) -> Awaitable[ProposedPlan]:
+    """The work as it is, where the terminal is free."""
+    return work
+
+
+STEPS = "<!-- The steps of the checklist, one a line: -->"
+
+
+async def edited_plan(plan: ProposedPlan, environment: Mapping[str, str]) -> ProposedPlan:
+    """The plan after the user has edited it, with its steps in a list at the end. Raises EditorError."""
+    steps = "\n".join(f"- {step}" for step in plan.steps)
+    text, marked, listed = (await edited(f"{plan.text}\n\n{STEPS}\n{steps}", environment)).rpartition(STEPS)
+    if not marked:
+        return ProposedPlan(listed.strip(), plan.steps)
+    lines = (line.strip().removeprefix("-").strip() for line in listed.splitlines())
+    return ProposedPlan(text.strip(), tuple(dict.fromkeys(filter(None, lines))))
 
 
 class LineSource(Protocol):
@@ -39,10 +76,6 @@ class LineSource(Protocol):
         ...
 
 
-T = TypeVar("T")
-C = TypeVar("C", bound=str)
-
-
 class PlainAsker:
     """Asks in lines.
 
@@ -52,7 +85,9 @@ class PlainAsker:
 
     present = True
 
-    def __init__(self, printer: LinePrinter, typist: LineSource) -> None:
+    def __init__(self, printer: LinePrinter, typist: LineSource, away: Away = at_once) -> None:
+        """`away` leaves the terminal to an editor."""
+        self._away = away
         self._printer = printer
         self._typist = typist
 
@@ -94,6 +129,8 @@ class PlainAsker:
 
     async def question(self, asked: QuestionAsked) -> UserAnswer:
         """Show a question and its options; the end of input declines it."""
+        if asked.plan is not None:
+            return await self._plan(asked, asked.plan)
         await self._settled()
         title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
         self._printer.line(Line("?", title, Tone.TROUBLE))
@@ -112,6 +149,27 @@ class PlainAsker:
             self._printer.ask("  your answer (Enter: none): ")
             return free_answer(await self._typist.answer() or "")
         return answer or UserAnswer("declined")
+
+    async def _plan(self, asked: QuestionAsked, proposed: ProposedPlan) -> UserAnswer:
+        """Ask about a plan, which is printed above; the end of input refuses it."""
+        plan = proposed
+        while True:
+            await self._settled()
+            self._printer.line(Line("?", asked.question, Tone.TROUBLE))
+            for number, option in enumerate(asked.options, 1):
+                self._printer.say(f"  {number} {option_line(option)}")
+            answer = await self._asked(
+                f"  1 to {len(asked.options)}, e edits it first, n no (you may add what to change): ",
+                lambda line: plan_answer_in(line, asked.options),
+                f"  please answer 1 to {len(asked.options)}, e, or n and what to change",
+            )
+            if answer != EDIT:
+                return replace(answer or UserAnswer("text"), plan=None if plan == proposed else plan)
+            try:
+                plan = await self._away(edited_plan(plan, os.environ))
+                self._printer.say(plan_changes(proposed, plan))
+            except EditorError as error:
+                self._printer.say(f"  {error}")
 
     async def pause(self) -> str | None:
         """Ask how to continue after a pause: the tool to reset first, empty for none; None means stop."""
@@ -245,6 +303,31 @@ def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None
     if unicodedata.normalize("NFKC", word).rstrip(",.:;").lower() in OTHER:
         return UserAnswer("text", rest.strip())
     return UserAnswer("declined") if typed.lower() in NO[:2] else None
+
+
+EDIT = UserAnswer("option")
+"""Not an answer yet: the user wants to edit the plan first."""
+
+
+def plan_answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None:
+    """The typed answer about a plan: the number of an option, e to edit it, n with or without what to change.
+
+    None: not understood. A sentence that begins with "yes" or with a number approves nothing.
+    """
+    typed = unicodedata.normalize("NFKC", line.strip())
+    if typed.isdecimal() and 1 <= int(typed) <= len(options):
+        return UserAnswer("option", options[int(typed) - 1].label)
+    word, rest = [*line.split(maxsplit=1), "", ""][:2]
+    first = unicodedata.normalize("NFKC", word).rstrip(",.:;").lower()
+    if first in ("e", "edit") and not rest:
+        return EDIT
+    return UserAnswer("text", rest.strip()) if first in NO[:2] else None
+
+
+def plan_changes(before: ProposedPlan, after: ProposedPlan) -> str:
+    """What the user has changed in a plan, as a diff; empty: nothing."""
+    old, new = ("\n".join((one.text, *(f"- {step}" for step in one.steps))) + "\n" for one in (before, after))
+    return str(unified_diff(old, new, "plan.md"))
 
 
 def free_answer(text: str) -> UserAnswer:

@@ -152,7 +152,8 @@ class _Repl(SessionDriver):
 
     async def _open(self, opening: Opening) -> Session | None:
         """Open a session; returns the previous one."""
-        asker = PlainAsker(self._printer, self._keyboard) if self._keyboard else Unattended()
+        keyboard = self._keyboard
+        asker = PlainAsker(self._printer, keyboard, keyboard.away) if keyboard else Unattended()
         session = await open_session(
             self._loaded, asker, opening, reread=self._reread, observer=self._observe, log=self._log
         )

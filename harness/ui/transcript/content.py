@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.style import Style
 
 from harness.base.external_text import counted, visible
-from harness.events import Alternative, Dispatch, ToolOutcome
+from harness.events import Alternative, Dispatch, ItemStatus, PlanItem, ToolOutcome
 from harness.session import report_lines
+from harness.ui.folds.work import how_far
 from harness.ui.lines.events import OUTCOMES, ending_line
 from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought
 from harness.ui.lines.reports import stuck_lines
@@ -20,12 +21,14 @@ from harness.ui.transcript.calls import COMMANDS
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
+    ChecklistEntry,
     Entry,
     ExamplesEntry,
     ListEntry,
     LoopReportEntry,
     NoteEntry,
     PauseEntry,
+    PlanEntry,
     PromptEntry,
     TextEntry,
     ThinkingEntry,
@@ -88,6 +91,10 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return _report(report_lines(report, width), width)
         case LoopReportEntry(report=report):
             return _report(stuck_lines(report, width), width)
+        case PlanEntry():
+            return _plan(entry, width)
+        case ChecklistEntry(items=items):
+            return checklist_content(items, width)
         case TurnEndEntry(end=end):
             line = ending_line(end)
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
@@ -135,6 +142,31 @@ def _thinking(entry: ThinkingEntry, width: int, expanded: bool) -> Content:
         return head
     text = Content.styled(visible(entry.text.strip()), "italic dim")
     return Content("\n").join([head, hanging(Content("  "), text, width)])
+
+
+def _plan(entry: PlanEntry, width: int) -> Content:
+    from harness.ui.transcript.markdown import markdown_content  # with the first plan, not the first paint
+
+    steps = "\n".join(f"- [ ] {step}" for step in entry.plan.steps)
+    head = Content.styled("the plan, as you edited it" if entry.edited else "the plan", YOU)
+    return Content("\n").join([head, markdown_content(f"{entry.plan.text}\n\n{steps}", width)])
+
+
+BOXES = {
+    ItemStatus.DONE: ("☑ ", GOOD, MUTED),
+    ItemStatus.IN_PROGRESS: ("▸ ", "$accent", "bold"),
+    ItemStatus.PENDING: ("☐ ", MUTED, ""),
+}
+"""The mark of an item of the checklist, its style, and that of the item."""
+
+
+def checklist_content(items: Sequence[PlanItem], width: int) -> Content:
+    """The checklist: how far it is, and a line with a mark for each item."""
+    lines = [Content.styled(f"checklist · {how_far(items)} done", MUTED)]
+    for item in items:
+        mark, of_mark, of_text = BOXES[item.status]
+        lines.append(hanging(Content.styled(f"  {mark}", of_mark), Content.styled(_flat(item.text), of_text), width))
+    return Content("\n").join(lines)
 
 
 def _examples(prompts: Sequence[str], width: int) -> Content:

@@ -2,7 +2,16 @@
 
 from dataclasses import dataclass
 
-from harness.events import Alternative, Dispatch, PauseReport, StuckReported, ToolOutcome, TurnEnded
+from harness.events import (
+    Alternative,
+    Dispatch,
+    PauseReport,
+    PlanItem,
+    ProposedPlan,
+    StuckReported,
+    ToolOutcome,
+    TurnEnded,
+)
 from harness.ui.lines.line import Groups, Line
 
 
@@ -132,6 +141,21 @@ class LoopReportEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanEntry:
+    """A plan that the model proposes, or that the user has edited."""
+
+    plan: ProposedPlan
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistEntry:
+    """The checklist of todo_write, in a turn that has changed it. Changes of the same turn change it in place."""
+
+    items: tuple[PlanItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEndEntry:
     """The end of a turn."""
 
@@ -149,5 +173,7 @@ Entry = (
     | ExamplesEntry
     | PauseEntry
     | LoopReportEntry
+    | PlanEntry
+    | ChecklistEntry
     | TurnEndEntry
 )

@@ -21,6 +21,11 @@ from harness.events import (
     Origin,
     PartialDiscarded,
     PauseReported,
+    PlanChanged,
+    PlanItem,
+    ProposedPlan,
+    QuestionAnswered,
+    QuestionAsked,
     ReplyReceived,
     RequestSent,
     RetryScheduled,
@@ -41,10 +46,12 @@ from harness.ui.lines.work import EventLines
 from harness.ui.transcript.calls import CallFold, is_user_command
 from harness.ui.transcript.entries import (
     AnswerEntry,
+    ChecklistEntry,
     Entry,
     LoopReportEntry,
     NoteEntry,
     PauseEntry,
+    PlanEntry,
     PromptEntry,
     ThinkingEntry,
     TurnEndEntry,
@@ -195,6 +202,12 @@ class Transcript:
                 self._add(PauseEntry(report))
             case StuckReported():
                 self._add(LoopReportEntry(event))
+            case QuestionAsked(plan=ProposedPlan() as plan):
+                self._add(PlanEntry(plan))
+            case QuestionAnswered(plan=ProposedPlan() as plan):
+                self._add(PlanEntry(plan, edited=True))
+            case PlanChanged(items=items):
+                self._check(items)
             case SessionResumed():
                 self._resume(event)
             case SilenceHint():
@@ -307,6 +320,17 @@ class Transcript:
         if self._settled:
             stopped = "; the last turn had not ended" if event.interrupted else ""
             self._note(Line("·", f"resumed with {event.model}{stopped}"))
+
+    def _check(self, items: tuple[PlanItem, ...]) -> None:
+        """Show the checklist: in the place that it has in this turn, else at the end."""
+        place = len(self._settled) - 1
+        while place >= 0 and not isinstance(self._settled[place], PromptEntry | ChecklistEntry):
+            place -= 1
+        if place >= 0 and isinstance(self._settled[place], ChecklistEntry):
+            self._touch(place)
+            self._settled[place] = ChecklistEntry(items)
+        elif items:
+            self._add(ChecklistEntry(items))
 
     # ── calls and lines ─────────────────────────────────────────────────────────────────────────
 

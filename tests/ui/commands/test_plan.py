@@ -1,4 +1,4 @@
-"""/plan and the words about a plan that a screen has room for, in front of real sessions."""
+"""/checklist, /plan, and the words about a checklist that a screen has room for, in front of real sessions."""
 
 from pathlib import Path
 
@@ -46,11 +46,11 @@ async def test_it_shows_the_whole_plan_at_any_time(tmp_path: Path) -> None:
         PracticeServer(script=Script.parse(script)) as server,
         await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
     ):
-        assert run_command("/plan", session) == ShowText(
-            "There is no plan. The model writes one with todo_write when work has several parts."
+        assert run_command("/checklist", session) == ShowText(
+            "There is no checklist. The model writes one with todo_write when work has several parts."
         )
         await played(session.run("Write to them."))
-        said = run_command("/plan", session)
+        said = run_command("/todos", session)
         assert isinstance(said, ShowText)
         assert said.text.splitlines() == [
             "  [x] read the notes",
@@ -58,7 +58,7 @@ async def test_it_shows_the_whole_plan_at_any_time(tmp_path: Path) -> None:
             "  [ ] send it",
             "1 of 3 done",
         ]
-        assert works_any_time("/plan")
+        assert works_any_time("/checklist")
 
 
 async def test_the_status_line_names_an_open_plan_last_and_a_finished_one_not(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ async def test_the_status_line_names_an_open_plan_last_and_a_finished_one_not(tm
             return told.facts[2:]
 
         assert facts() == facts(PlanChanged(FINISHED)) == facts(PlanChanged(()))
-        assert facts(PlanChanged(PLAN))[-2:] == ("plan 1 of 3", "write")
-        assert facts(PlanChanged(PLAN[2:]))[-1] == "plan 0 of 1"
+        assert facts(PlanChanged(PLAN))[-2:] == ("todo 1 of 3", "write")
+        assert facts(PlanChanged(PLAN[2:]))[-1] == "todo 0 of 1"
         long = (PlanItem("x\n" * 100, ItemStatus.IN_PROGRESS),)
         assert facts(PlanChanged(long))[-1] == "x " * 19 + "x…"
 
@@ -80,3 +80,15 @@ def test_an_open_plan_stays_on_the_panel_with_the_next_prompt_and_a_finished_one
     assert "write" in drawn(panel(PlanChanged(PLAN), TurnStarted(2, "Something else.")))
     assert "3 of 3 done" in drawn(panel(PlanChanged(FINISHED)))
     assert "done" not in drawn(panel(PlanChanged(FINISHED), TurnStarted(2, "Something else.")))
+
+
+async def test_plan_mode_is_entered_and_left_by_command_and_gives_the_mode_of_before_back(tmp_path: Path) -> None:
+    values = settings_of(tmp_path, "http://127.0.0.1:9", permission_mode="edits")
+    async with await open_session(values, NoAsker(), warm=False) as session:
+        rules = session.permissions
+        for line, mode in (("/plan", "plan"), ("/plan", "plan"), ("/plan off", "edits"), ("/plan off", "edits")):
+            run_command(line, session)
+            assert rules.mode == mode
+        run_command("/mode plan", session)
+        run_command("/mode ask", session)
+        assert (rules.mode, works_any_time("/plan")) == ("ask", True)

@@ -56,9 +56,9 @@ def test_long_texts_of_others_take_no_more_than_their_lines() -> None:
     assert [line.startswith(" " * 11) for line in lines[first + 1 : first + 4]] == [True, True, False]
     planned = situation.OPEN._replace(plan=(PlanItem(long, ItemStatus.IN_PROGRESS),))
     lines = look(planned, 60)
-    first = next(number for number, line in enumerate(lines) if line.startswith("plan"))
-    assert lines[first + 1].endswith("…")
-    assert "word" not in lines[first + 2]
+    first = next(number for number, line in enumerate(lines) if line.startswith("todo"))
+    assert lines[first].endswith("…")
+    assert "word" not in lines[first + 1]
     [row] = [row for row in situation.OPEN.rows if row.tool == "grep"]
     failed = situation.OPEN._replace(rows=(replace(row, message=long),))
     lines = look(failed, 60)

@@ -124,10 +124,12 @@ def test_a_tool_call_is_one_line() -> None:
     assert shown == "○ bash make test … ✗ failed, exit 2, 0.2 s\n"
 
 
-def test_a_plan_is_shown_whole_when_it_changes() -> None:
+def test_a_checklist_is_shown_whole_once_and_then_what_changes() -> None:
     items = (PlanItem("read", ItemStatus.DONE), PlanItem("write", ItemStatus.IN_PROGRESS), PlanItem("test"))
-    shown = "· plan: [x] read; [▸] write; test\n"
-    assert printed([PlanChanged(items), PlanChanged(items), PlanChanged(())]) == f"{shown}· plan: no items left\n"
+    later = (*items[:1], PlanItem("write", ItemStatus.DONE), items[2])
+    shown = printed([PlanChanged(items), PlanChanged(items), PlanChanged(later), PlanChanged(())])
+    whole = "  [x] read\n  [▸] write\n  [ ] test\n"
+    assert shown == f"{whole}  [x] write\n  2 of 3 done\n  no items left\n"
     reminded = "· reminded the model of its plan after 8 steps; open: write; test\n"
     assert printed([PlanReminded(8, ("write", "test"))]) == reminded
 
