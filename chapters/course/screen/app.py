@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import ScrollableContainer
 from textual.events import Key, Resize
 from textual.geometry import Size
 
@@ -315,7 +315,7 @@ class LessonApp(QuestionApp):
         (scrolled.scroll_end if direction > 0 else scrolled.scroll_home)(animate=False)
 
     @property
-    def _scrolled(self) -> VerticalScroll:
+    def _scrolled(self) -> ScrollableContainer:
         match self._look.scrolled:
             case Part.TEXT:
                 return self.parts.text.body

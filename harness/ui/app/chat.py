@@ -1,76 +1,53 @@
-"""The conversation: a list of entries; only the newest are widgets.
+"""The conversation: one widget that draws its own rows.
 
-Textual slows down with every mounted widget. Older entries are mounted when the user scrolls up to them and removed
-again at the bottom.
+Textual slows down with every widget. Here entries are no widgets but rows, drawn when they come into sight and kept
+for a while. After each change `_settle` measures what is in sight, finds the rows of the screen, and marks those that
+look different. Nothing of this lays out the screen again.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
-from textual.containers import VerticalScroll
-from textual.content import Content
+from rich.style import Style as RichStyle
 from textual.events import Click, Resize
-from textual.geometry import Size
-from textual.layout import DockArrangeResult
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
-from textual.types import CallbackType
-from textual.widget import AwaitMount
-from textual.widgets import Static
+from textual.selection import SelectEnd, Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
 
+from harness.ui.app.entry_rows import MARGIN, Canvas, EntryDrawing, EntryRows
+from harness.ui.app.row_index import Place, RowIndex
 from harness.ui.app.scroll_bar import LightScrollBar
 
 if TYPE_CHECKING:
     from harness.ui.transcript.entries import Entry
 
-MOUNTED = 80
-"""Most entries that are mounted while the user reads the newest ones."""
-KEPT = 60
-"""Entries left after pruning. Fewer than `MOUNTED`, because removing widgets causes a layout."""
-EARLIER = 40
-"""Entries mounted each time the top is reached."""
+KEPT = 400
+"""Most entries whose rows are kept."""
+LINES = 1 << 24
+"""More than the rows of an entry. A row of a selection is its entry times this, plus its line: so the order of two rows
+is that of two numbers, and a row keeps its number while entries grow."""
+AROUND = 80
+"""Entries on each side of the screen that are measured while there is nothing else to do."""
+SLICE_S = 0.004
+"""Seconds of such measuring at a time."""
+NEAR = 2
+"""Screens. So far entries are measured one by one when the user scrolls; beyond, by estimate."""
+Shown = tuple[Strip, tuple[int, int] | None, bool]
+"""A row of the screen: its text, the cells that are selected, and whether it has the link under the pointer."""
 
 
-class EntryDrawing(Protocol):
-    """Draws entries; see `views.EntryRenderer`."""
-
-    def content(self, entry: "Entry", columns: int, *, expanded: bool) -> Content: ...
-
-    def apart(self, above: "Entry | None", below: "Entry") -> bool: ...
-
-
-class EntryView(Static):
-    """One entry; a click expands or folds it."""
-
-    DEFAULT_CSS = """
-    EntryView {
-        height: auto;
-        padding: 0 1 0 1;
-        &.-apart { margin: 1 0 0 0; }
-    }
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(markup=False)
-        self.number = number
-        """Index of the entry."""
-        self.opened: bool | None = None
-        """Expanded or folded by a click; None: like the others."""
-        self.drawn: tuple[object, int, bool] | None = None
-        """The entry, columns and expansion drawn last."""
-
-    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """Textual lays out the screen once more after each new size, but only a new width changes an entry."""
-        layout = layout and self.outer_size.width not in (0, size.width)
-        return super()._size_updated(size, virtual_size, container_size, layout)
-
-
-class Chat(VerticalScroll):
+class Chat(ScrollView):
     """A scrollable list of entries that follows the newest one until the user scrolls up."""
 
     DEFAULT_CSS = """
     Chat {
-        layout: stream;
+        overflow-x: hidden;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         scrollbar-color: $surface-lighten-2;
@@ -89,27 +66,35 @@ class Chat(VerticalScroll):
 
     def __init__(self, draw: EntryDrawing | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.auto_links = False  # Textual would draw everything again whenever the pointer moves
         self._draw = draw
         self._entries: Sequence[Entry] = ()
-        self._views: list[EntryView] = []
         self._expanded = False
-        self._held: tuple[EntryView, float] | None = None
-        """An entry and its row on the screen, kept while entries are mounted above it."""
-        self._to_top: int | None = None
-        """The entry whose first line is wanted on the screen as soon as the entry has its place."""
+        self._opened: dict[int, bool] = {}
+        """Entries that were expanded or folded by a click."""
+        self._drawn: dict[int, EntryRows] = {}
+        self._index = RowIndex(self._measured)
+        self._canvas: Canvas | None = None
+        self._look: object = None
+        """What the canvas depends on."""
+        self._place = Place(0, 0)
+        """The row at the top of the screen."""
+        self._row = 0
+        """Its number, as the scrollbar has it."""
+        self._follows = True
+        self._settling = False
+        self._measuring = False
+        """`_measure_around` will be called."""
+        self._rows: list[tuple[int, Strip]] = []
+        """The rows on the screen, each with its number in a selection."""
+        self._marked: list[Shown] = []
+        """What was last drawn in each row, or is marked for drawing."""
+        self._hovered = ""
+        """The action of the link under the pointer."""
         self.more_below = False
         """There is text below the last row on the screen."""
         self._left_at = 0
         """Entries there were when the user left the newest one."""
-
-    @property
-    def vertical_scrollbar(self) -> ScrollBar:
-        """The scrollbar, which is made when it is first wanted."""
-        if self._vertical_scrollbar is None:
-            self._vertical_scrollbar = LightScrollBar()
-            self._vertical_scrollbar.display = False
-            self.app._start_widget(self, self._vertical_scrollbar)
-        return self._vertical_scrollbar
 
     # ── called by the app ──────────────────────────────────────────────────────────────────────
 
@@ -121,189 +106,416 @@ class Chat(VerticalScroll):
     def set_renderer(self, draw: EntryDrawing) -> None:
         """Use this renderer from now on."""
         self._draw = draw
+        self._forget()
 
     def update(self, entries: Sequence["Entry"], first: int = 0) -> None:
         """Show `entries`; those before index `first` are unchanged."""
         if self.more_below and len(entries) != len(self._entries):
             self.post_message(self.Followed())
         self._entries = entries
-        self._drop_beyond(len(entries))
-        self._redraw_from(first)
-        shown_until = self._views[-1].number + 1 if self._views else max(0, len(entries) - MOUNTED)
-        fresh = [EntryView(number) for number in range(max(shown_until, self._oldest_wanted), len(entries))]
-        for view in fresh:
-            self._redraw(view)
-        if fresh:
-            self._views += fresh
-            self.mount_all(fresh)
-        self._prune()
+        columns = self._columns(self.outer_size.width)
+        first = min(first, len(self._index))
+        self._index.replace(first, [estimated_rows(entry, columns) for entry in entries[first:]])
+        self._drawn = {number: drawn for number, drawn in self._drawn.items() if number < len(entries)}
+        self._opened = {number: opened for number, opened in self._opened.items() if number < len(entries)}
+        self._settle()
 
     def redraw(self, *, running_only: bool = False) -> None:
-        """Draw all mounted entries again, or only those that show a running time."""
-        for view in self._views:
-            entry = self._entries[view.number]
-            if not running_only or getattr(entry, "running", False):
-                view.drawn = None
-                self._redraw(view)
+        """Draw all entries again, or only those that show a running time."""
+        for number, drawn in self._drawn.items():
+            if not running_only or getattr(self._entries[number], "running", False):
+                drawn.entry = None
+                self._index.forget(number)
+        self._settle()
 
     def follow(self) -> None:
         """Scroll to the newest entry and follow it."""
-        if self.is_anchored:
-            self.anchor()
+        self._follows = True
+        self._settle()
+
+    def scroll_end(self, **options: Any) -> None:
+        """Scroll to the newest entry and follow it."""
+        self.follow()
 
     def show_top(self, number: int) -> None:
         """Scroll to the first line of an entry if it does not fit below it."""
-        self._to_top = number
-        self.refresh(layout=True)
+        if not self.outer_size.height:
+            self.call_after_refresh(self.show_top, number)
+        elif number < len(self._entries):
+            top = self._index.moved(Place(number, 0), int(self._gap(number)))
+            if top < self._index.last_screen(self.outer_size.height):
+                self._place, self._follows = top, False
+                self._settle()
 
     def expand_all(self) -> bool:
         """Toggle the expansion of all entries; returns whether they are expanded now."""
         self._expanded = not self._expanded
-        for view in self._views:
-            view.opened = None
-            self._redraw(view)
+        self._opened.clear()
+        self._index.forget()
+        self._settle()
         return self._expanded
 
-    # ── mounting ──────────────────────────────────────────────────────────────────────────────
+    # ── what is on the screen ───────────────────────────────────────────────────────────────────
+
+    def _settle(self) -> None:
+        """Find the rows of the screen, place the scrollbar, and mark the rows that look different."""
+        rows = self.outer_size.height
+        if not rows or self._settling or not self.is_attached:
+            self._note_height()
+            return
+        self._settling = True
+        try:
+            self._renew_canvas()
+            self._find_rows(rows)
+            self._forget_distant()
+            self._note_height()
+            self._place_scrollbar(rows)
+            self._mark()
+        finally:
+            self._settling = False
+        self._note_what_is_below()
+        if self._unmeasured is not None and not self._measuring:
+            self._measuring = True
+            self.call_after_refresh(self._measure_around)
 
     @property
-    def _follows(self) -> bool:
-        return self.is_vertical_scroll_end or self.max_scroll_y == 0
+    def _unmeasured(self) -> int | None:
+        seen, rows = self._place.entry, self.outer_size.height
+        return self._index.unmeasured(seen - AROUND, seen + AROUND + rows) if self._draw is not None else None
 
-    @property
-    def _oldest_wanted(self) -> int:
-        return max(0, len(self._entries) - MOUNTED) if self._follows else 0
+    def _measure_around(self) -> None:
+        """Measure what will be seen next, so that the scrollbar is right and scrolling is quick."""
+        until = monotonic() + SLICE_S
+        while (entry := self._unmeasured) is not None and monotonic() < until:
+            self._index.height(entry)
+        self._measuring = False
+        self._settle()
 
-    def _drop_beyond(self, count: int) -> None:
-        gone = [view for view in self._views if view.number >= count]
-        if gone:
-            self._views = self._views[: len(self._views) - len(gone)]
-            self.remove_children(gone)
+    def _find_rows(self, rows: int) -> None:
+        index = self._index
+        if not self._entries or self._draw is None:
+            self._rows, self._row, self._place, self._follows = [], 0, Place(0, 0), True
+            return
+        if self._follows:
+            self._place = index.last_screen(rows)
+        entry = min(self._place.entry, len(index) - 1)
+        self._place = Place(entry, max(0, min(self._place.line, index.height(entry) - 1)))
+        self._rows = self._rows_from(self._place, rows)
+        if len(self._rows) < rows and self._place > (0, 0):
+            self._follows = True
+            self._place = index.last_screen(rows)
+            self._rows = self._rows_from(self._place, rows)
+        self._row = index.top(self._place.entry) + self._place.line
 
-    def _prune(self) -> None:
-        if self._follows and len(self._views) > MOUNTED:
-            gone, self._views = self._views[:-KEPT], self._views[-KEPT:]
-            self.remove_children(gone)
+    def _rows_from(self, place: Place, rows: int) -> list[tuple[int, Strip]]:
+        found: list[tuple[int, Strip]] = []
+        entry, line = place
+        while len(found) < rows and entry < len(self._entries):
+            self._index.height(entry)
+            gap = int(self._gap(entry))
+            strips = [self._blank] * gap + self._drawn_entry(entry).rows
+            first = entry * LINES + LINES // 2 - gap  # a gap that comes or goes leaves the numbers of the text
+            found += [(first + at, strips[at]) for at in range(line, min(len(strips), line + rows - len(found)))]
+            entry, line = entry + 1, 0
+        return found
 
-    def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
-        """Arrange the entries, anchored at the bottom only if they overflow.
+    def _place_scrollbar(self, rows: int) -> None:
+        total = self._index.total
+        self.set_reactive(Widget.virtual_size, Size(self.outer_size.width - self.scrollbar_size_vertical, total))
+        self._refresh_scrollbars()
+        part = 0.0 if self._follows else self.scroll_y - round(self.scroll_y)
+        at = max(0.0, min(self._row + part, float(max(0, total - rows))))
+        self.set_reactive(Widget.scroll_y, at)
+        self.set_reactive(Widget.scroll_target_y, at)
+        if self.show_vertical_scrollbar:
+            bar = self.vertical_scrollbar
+            bar.window_virtual_size, bar.window_size, bar.position = total, rows, at
 
-        Textual anchors short content at the bottom, too, so this is decided as soon as the height is known.
-        """
-        placed = super().arrange(size, optimal)
-        self._keep_place(placed)
-        beyond = placed.spatial_map.total_region.bottom - self.container_size.height
-        overflows = self.container_size.height > 0 < beyond
-        if self._anchored and not overflows:
-            self.set_reactive(Chat.scroll_y, 0)
-            self.set_reactive(Chat.scroll_target_y, 0)
-            self._anchor_released = False
-        if overflows and self.vertical_scrollbar.position != beyond:
-            self.vertical_scrollbar.refresh()  # an anchor moves it without redrawing it
-        self._anchored = overflows
-        self._show_wanted_top(placed, beyond)
-        self._note_what_is_below(beyond)
-        return placed
+    def _note_height(self) -> None:
+        """Lay out the screen if the height of this widget follows its text."""
+        if self.styles.auto_dimensions and self._index.total != self.virtual_size.height:
+            self.refresh(layout=True)
 
-    def watch_scroll_y(self, old: float, new: float) -> None:
-        super().watch_scroll_y(old, new)
-        if new < old and new < 1 and self._views and self._views[0].number > 0:
-            self.call_after_refresh(self._mount_earlier)
-        elif new > old and self._follows:
-            self._prune()
-        self._note_what_is_below(self.max_scroll_y)
-
-    def _note_what_is_below(self, beyond: float) -> None:
-        more = beyond - self.scroll_target_y >= 1 and (self._anchor_released or not self._anchored)
+    def _note_what_is_below(self) -> None:
+        more = not self._follows and self._index.total > self._row + self.outer_size.height
         if more != self.more_below:
             self.more_below = more
             self._left_at = len(self._entries)
             self.post_message(self.Followed())
 
-    def _mount_earlier(self) -> None:
-        """Mount earlier entries without moving the text on the screen."""
-        waiting = self._held is not None
-        if waiting or not self._views or not (until := self._views[0].number) or self.scroll_y >= 1:
+    # ── entries as rows ─────────────────────────────────────────────────────────────────────────
+
+    def _columns(self, width: int) -> int:
+        return max(10, width - self.scrollbar_size_vertical - 2 * MARGIN)
+
+    def _gap(self, number: int) -> bool:
+        """Whether a blank row precedes an entry."""
+        above = self._entries[number - 1] if number else None
+        return self._draw is not None and self._draw.apart(above, self._entries[number])
+
+    def _measured(self, number: int) -> int:
+        return int(self._gap(number)) + len(self._drawn_entry(number).rows)
+
+    def _drawn_entry(self, number: int) -> EntryRows:
+        entry, expanded = self._entries[number], self._opened.get(number, self._expanded)
+        before = self._drawn.get(number)
+        if before is None or before.expanded != expanded or before.entry != entry:
+            assert self._draw is not None
+            assert self._canvas is not None
+            self._drawn[number] = self._canvas.drawn(self._draw, entry, expanded=expanded, before=before)
+        return self._drawn[number]
+
+    def _forget(self) -> None:
+        self._drawn.clear()
+        self._index.forget()
+
+    def _forget_distant(self) -> None:
+        if len(self._drawn) > KEPT:
+            seen = self._place.entry + self.outer_size.height // 2
+            near = sorted(self._drawn, key=lambda number: abs(number - seen))
+            for number in near[KEPT // 2 :]:
+                del self._drawn[number]
+
+    def _renew_canvas(self, width: int = 0) -> None:
+        """Draw everything again after a change of width or theme."""
+        width = width or self.outer_size.width
+        base, link = self.visual_style, self.link_style
+        look = width, base, link, self.app.theme
+        if look == self._look:
             return
-        self.app.animator.force_stop_animation(self, "scroll_y")
-        self._held = self._views[0], self._views[0].virtual_region.y - self.scroll_y
-        earlier = [EntryView(number) for number in range(max(0, until - EARLIER), until)]
-        for view in earlier:
-            self._redraw(view)
-        self.mount_all(earlier, before=self._views[0])
-        self._views[:0] = earlier
+        other_width = self._canvas is None or self._canvas.width != width
+        parsed: dict[str | Style, Style] = {}
 
-    def _keep_place(self, placed: DockArrangeResult) -> None:
-        """Scroll by the height of the entries mounted above the held one.
+        def parse(style: str | Style) -> Style:
+            if (found := parsed.get(style)) is None:
+                found = parsed[style] = self._get_style(style)
+            return found
 
-        Done during layout, as Textual's anchor is: any later, a key could arrive first and scroll from the wrong row.
-        """
-        if self._held is None:
-            return
-        view, row = self._held
-        self._held = None
-        at = next((placement.region.y for placement in placed.placements if placement.widget is view), None)
-        if at is not None:
-            self._place_at(at - row)
+        self._look, self._canvas = look, Canvas(width, self._columns(width), base, link, parse)
+        self._drawn.clear()
+        self._marked = []
+        entry, line = self._place
+        if other_width and entry < len(self._entries):
+            share = line / max(1, self._index.known_height(entry))
+            self._index.forget()
+            if self._draw is not None:
+                self._place = Place(entry, int(share * self._index.height(entry)))
 
-    def _show_wanted_top(self, placed: DockArrangeResult, beyond: int) -> None:
-        """Done during layout: before the entry has its place, Textual's anchor scrolls to its end."""
-        for placement in placed.placements:
-            if isinstance(placement.widget, EntryView) and placement.widget.number == self._to_top:
-                self._to_top = None
-                if placement.region.y < beyond:
-                    self.release_anchor()
-                    self._place_at(placement.region.y)
+    # ── size and scrolling ──────────────────────────────────────────────────────────────────────
 
-    def _place_at(self, row: float) -> None:
-        self.set_reactive(Chat.scroll_y, row)
-        self.set_reactive(Chat.scroll_target_y, row)
-        self.vertical_scrollbar.position = row
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scrollbar, which is made when it is first wanted."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = LightScrollBar()
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The rows of all entries, for a height that follows them."""
+        if self._draw is None or not self._entries:
+            return 0
+        self._renew_canvas(width)
+        return sum(map(self._index.height, range(len(self._entries))))
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """Textual lays out a second time when the content has grown, which a reserved scrollbar does not need."""
-        return super()._size_updated(size, virtual_size, container_size, layout and size != self.outer_size)
+        if resized := size != self._size:
+            self._set_dirty()
+            self._marked = []
+        self._size = self._container_size = size
+        if resized:
+            self._settle()
+        return resized
 
-    def call_next(self, callback: CallbackType, *args: Any, **kwargs: Any) -> None:
-        """Textual lays out a second time once children are mounted, which entries do not need."""
-        if isinstance(callback, AwaitMount):
-            self.refresh(repaint=False, layout=True)
-        else:
-            super().call_next(callback, *args, **kwargs)
+    def on_resize(self, event: Resize) -> None:
+        if self.more_below:
+            self.post_message(self.Followed())  # the mark has another place
+
+    def _scroll_to(self, x: float | None = None, y: float | None = None, **options: Any) -> bool:
+        """Scroll at once: while an animation runs, corrected heights would be overwritten."""
+        return super()._scroll_to(x, y, **options | {"animate": False})
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The user has scrolled."""
+        row, rows = round(new_value), self.outer_size.height
+        by = row - self._row
+        if self._settling or not rows or not self._entries or self._draw is None:
+            return
+        if not by:
+            self.vertical_scrollbar.position = new_value
+            return
+        near = abs(by) <= NEAR * rows
+        self._place = self._index.moved(self._place, by) if near else self._index.at(row)
+        at_end = by > 0 and row + rows >= self.max_scroll_y
+        self._follows = at_end and (not near or self._place >= self._index.last_screen(rows))
+        self._settle()
+        self._extend_selection()
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def _columns(self) -> int:
-        return max(10, self.scrollable_content_region.width - 2)
+    def _blank(self) -> Strip:
+        assert self._canvas is not None
+        return self._canvas.blank
 
-    def _redraw_from(self, first: int) -> None:
-        for view in self._views:
-            if view.number >= first:
-                self._redraw(view)
+    def _number_of(self, y: int) -> int:
+        """The number of a row of the screen in a selection; those below the last entry have the next one."""
+        return self._rows[y][0] if y < len(self._rows) else len(self._entries) * LINES
 
-    def _redraw(self, view: EntryView) -> None:
-        if self._draw is None:
+    def _shown(self, y: int) -> Shown:
+        strip = self._rows[y][1] if y < len(self._rows) else self._blank
+        span = None
+        if (selection := self.text_selection) is not None and y < len(self._rows):
+            span = selected_cells(strip, selection, self._rows[y][0])
+        return strip, span, bool(self._hovered) and any(action_of(style) == self._hovered for _, style, _ in strip)
+
+    def _mark(self) -> None:
+        """Mark the rows of the screen that look different."""
+        if self._canvas is None:
             return
-        entry = self._entries[view.number]
-        expanded = self._expanded if view.opened is None else view.opened
-        wanted = entry, self._columns, expanded
-        if view.drawn != wanted:
-            view.drawn = wanted
-            above = self._entries[view.number - 1] if view.number else None
-            view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
-            # A new one is laid out when it is mounted.
-            view.update(self._draw.content(entry, self._columns, expanded=expanded), layout=view.is_attached)
+        shown = [self._shown(y) for y in range(self.outer_size.height)]
+        before, self._marked = self._marked, shown
+        if len(before) != len(shown):
+            self.refresh()
+            return
+        width = self.outer_size.width
+        changed = [Region(0, y, width, 1) for y, pair in enumerate(zip(before, shown, strict=True)) if differ(*pair)]
+        if changed:
+            self.refresh(*changed)
 
-    def on_resize(self, event: Resize) -> None:
-        self.refresh(layout=True)  # the new height is known only now
-        for view in self._views:
-            self._redraw(view)
-        if self.more_below:
-            self.post_message(self.Followed())  # the mark has another place
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a part of the screen."""
+        self._dirty_regions.clear()
+        if self._canvas is None or self._look_changed:
+            self._settle()
+        if self._canvas is None:
+            return [Strip.blank(crop.width, self.visual_style.rich_style)] * crop.height
+        _, background = self.background_colors
+        filters = self.get_line_filters()
+        strips = []
+        for y in range(crop.y, crop.bottom):
+            strip, span, hovered = self._shown(y)
+            if span is not None:
+                strip = highlighted(strip, *span, self._selection_style)
+            if hovered:
+                strip = hovered_link(strip, self._hovered, self.link_style_hover)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            strips.append(strip.crop(crop.x, crop.right))
+        return strips
+
+    @property
+    def _look_changed(self) -> bool:
+        width = self._canvas.width if self._canvas is not None else 0
+        return (width, self.visual_style, self.link_style, self.app.theme) != self._look
+
+    @property
+    def _selection_style(self) -> RichStyle:
+        return Style.from_styles(self.screen.get_component_styles("screen--selection")).rich_style
+
+    # ── the mouse ───────────────────────────────────────────────────────────────────────────────
+
+    def render_line(self, y: int) -> Strip:
+        """A row of the screen whose characters know their place in a selection, for Textual."""
+        if self._canvas is None:
+            return Strip.blank(self.outer_size.width)
+        strip = self._rows[y][1] if 0 <= y < len(self._rows) else self._blank
+        return strip.apply_offsets(0, self._number_of(max(0, y)))
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw the selected text."""
+        self._mark()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text, without margins."""
+        if self._canvas is None or self._draw is None:
+            return None
+        start, end = selection.start or Offset(0, 0), selection.end or Offset(0, len(self._entries) * LINES)
+        lines = []
+        for number in range(start.y // LINES, min(end.y // LINES + 1, len(self._entries))):
+            for line, strip in enumerate(self._drawn_entry(number).rows):
+                if (span := selection.get_span(number * LINES + LINES // 2 + line)) is not None:
+                    until = None if span[1] == -1 else span[1]
+                    lines.append(strip.text[max(MARGIN, span[0]) : until].rstrip())
+        return ("\n".join(lines), "\n") if lines else None
+
+    def _extend_selection(self) -> None:
+        """The row under a pointer that selects is another one after scrolling."""
+        state = self.screen._select_state
+        if self.screen._selecting and state is not None and state.end is not None and state.end.content_widget is self:
+            _, offset = self.screen.get_widget_and_offset_at(*state.screen_offset)
+            end = SelectEnd(state.end.container, self, offset)
+            self.screen._select_state = state.update_end(state.screen_offset, end)
+
+    def watch_hover_style(self, previous_hover_style: RichStyle, hover_style: RichStyle) -> None:
+        """Draw the link under the pointer differently."""
+        action = action_of(hover_style)
+        if action != self._hovered:
+            self._hovered = action
+            self._mark()
 
     def on_click(self, event: Click) -> None:
-        view = event.widget
-        if isinstance(view, EntryView) and self.screen.get_selected_text() is None:
-            view.opened = not (self._expanded if view.opened is None else view.opened)
-            self._redraw(view)
+        if event.chain > 1:
+            event.prevent_default()  # Textual would select the whole conversation
+        number, line = divmod(self._number_of(event.y), LINES)
+        if number >= len(self._entries) or line < LINES // 2 or action_of(event.style):
+            return
+        if event.chain > 1:
+            every = Selection(Offset(0, number * LINES), Offset(0, (number + 1) * LINES))
+            self.screen.selections = {self: every}
+        elif self.screen.get_selected_text() is None:
+            self._opened[number] = not self._opened.get(number, self._expanded)
+            self._index.forget(number)
+            self._settle()
+
+
+def estimated_rows(entry: "Entry", columns: int) -> int:
+    """About the height of an entry."""
+    text = getattr(entry, "text", "")
+    return 2 + text.count("\n") + len(text) // columns if text else 1
+
+
+def differ(one: Shown, other: Shown) -> bool:
+    """Whether two rows look different."""
+    return one[1:] != other[1:] or (one[0] is not other[0] and one[0] != other[0])
+
+
+def action_of(style: RichStyle | None) -> str:
+    """What a click on text in this style does; empty: nothing."""
+    if style is None or style._meta is None:
+        return ""
+    meta: Mapping[str, Any] = style.meta
+    return str(meta.get("@click", ""))
+
+
+def selected_cells(strip: Strip, selection: Selection, row: int) -> tuple[int, int] | None:
+    """The cells of a row that are selected, without its margins."""
+    if (span := selection.get_span(row)) is None:
+        return None
+    length = len(strip.text.rstrip())
+    start, end = max(MARGIN, span[0]), length if span[1] == -1 else min(span[1], length)
+    return (strip.index_to_cell_position(start), strip.index_to_cell_position(end)) if start < end else None
+
+
+def highlighted(strip: Strip, start: int, end: int, style: RichStyle) -> Strip:
+    """The row with some of its cells in another style."""
+    before, chosen, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end)
+    return Strip.join([before, styled(chosen, style), after])
+
+
+def styled(strip: Strip, style: RichStyle) -> Strip:
+    """The row with `style` over that of its text."""
+    return Strip([segment._replace(style=(segment.style or RichStyle.null()) + style) for segment in strip])
+
+
+def hovered_link(strip: Strip, action: str, style: RichStyle) -> Strip:
+    """The row with `style` over its links to `action`."""
+    return Strip(
+        [
+            segment._replace(style=segment.style + style)
+            if segment.style and action_of(segment.style) == action
+            else segment
+            for segment in strip
+        ]
+    )

@@ -19,6 +19,7 @@ from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
 from harness.ui.app.cell_filter import CellFilter, joins_clusters
+from harness.ui.app.chat import Chat
 from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, VERTICAL_BREAKPOINTS, FullPanel, PanelView, SplitView
 from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.terminal_driver import TerminalDriver
@@ -196,5 +197,5 @@ class ColumnScreen(Screen[None]):
 
 def column_of(widget: Widget) -> Widget | None:
     """The column of a widget; None for others such as the status line."""
-    above = (one for one in widget.ancestors_with_self if isinstance(one, VerticalScroll | PanelView))
+    above = (one for one in widget.ancestors_with_self if isinstance(one, Chat | PanelView | VerticalScroll))
     return next(above, None)

@@ -41,19 +41,25 @@ class EntryRenderer:
         self._key = key
         self._growing: StreamedMarkdown | None = None
 
-    def content(self, entry: Entry, columns: int, *, expanded: bool) -> Content:
-        """The entry in lines of at most `columns` cells."""
-        if isinstance(entry, AnswerEntry) and not entry.done:
-            return self._grown(entry.text, columns)
-        return entry_content(entry, columns, expanded=expanded, now=self._clock(), key=self._key)
+    def blocks(self, entry: Entry, columns: int, *, expanded: bool) -> Sequence[Content]:
+        """The entry as blocks, between which there is a blank line, in lines of at most `columns` cells.
 
-    def _grown(self, text: str, columns: int) -> Content:
+        The finished blocks of a streaming answer are the same objects each time.
+        """
+        if isinstance(entry, AnswerEntry) and (not entry.done or self._has_grown_to(entry.text)):
+            return self._grown(entry.text, columns)
+        return [entry_content(entry, columns, expanded=expanded, now=self._clock(), key=self._key)]
+
+    def _has_grown_to(self, text: str) -> bool:
+        return self._growing is not None and self._growing.text == text
+
+    def _grown(self, text: str, columns: int) -> Sequence[Content]:
         if self._growing is None:
             from harness.ui.transcript.markdown import StreamedMarkdown  # with the first answer, not the first paint
 
             self._growing = StreamedMarkdown()
         self._growing.set(text)
-        return self._growing.content(columns)
+        return self._growing.blocks(columns)
 
     def apart(self, above: Entry | None, below: Entry) -> bool:
         """Whether a blank line separates two entries."""

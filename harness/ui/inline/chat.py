@@ -8,15 +8,14 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions
 
-from harness.ui.app.chat import Chat, EntryDrawing, EntryView
+from harness.ui.app.chat import Chat
+from harness.ui.app.entry_rows import MARGIN, EntryDrawing
 from harness.ui.app.panel_view import SplitView
 from harness.ui.inline.finished import finished_count, same_until
 from harness.ui.transcript.entries import Entry, ThinkingEntry
 
 REWOUND = "· the conversation was rewound; it continues from here"
 NO_STYLE = RichStyle.null()
-MARGIN = 1
-"""Cells at the sides, as in `EntryView`."""
 
 
 class InlineChat(Chat):
@@ -63,7 +62,7 @@ class InlineChat(Chat):
             if isinstance(entry, ThinkingEntry):
                 continue
             whole = self._content(entry, width)
-            if self._draw is not None and whole != self._draw.content(entry, width, expanded=False):
+            if whole != self._content(entry, width, expanded=False):
                 return whole
         return None
 
@@ -101,14 +100,15 @@ class InlineChat(Chat):
             self._waiting.append((entry, self._draw.apart(above, entry)))
             self._taken.append(entry)
 
-    def _content(self, entry: Entry, width: int) -> Content:
-        return Content("") if self._draw is None else self._draw.content(entry, width, expanded=self._expanded)
+    def _content(self, entry: Entry, width: int, *, expanded: bool | None = None) -> Content:
+        expanded = self._expanded if expanded is None else expanded
+        blocks = () if self._draw is None else self._draw.blocks(entry, width, expanded=expanded)
+        return Content("\n\n").join(blocks)
 
-    def _redraw(self, view: EntryView) -> None:
-        super()._redraw(view)
-        if self._draw is not None and view.number == 0 and self._taken:
-            apart = self._draw.apart(self._taken[-1], self._entries[0])
-            view.set_class(apart, "-apart", update=view.is_attached)
+    def _gap(self, number: int) -> bool:
+        if self._draw is not None and number == 0 and self._taken:
+            return self._draw.apart(self._taken[-1], self._entries[0])
+        return super()._gap(number)
 
 
 class InlineSplitView(SplitView):

@@ -48,6 +48,11 @@ class StreamedMarkdown:
         self._opening = ""
         """The opening line of the code block that it belongs to."""
 
+    @property
+    def text(self) -> str:
+        """The text that was last drawn or set."""
+        return self._text
+
     def append(self, text: str) -> None:
         self._pieces.append(text)
 
@@ -60,6 +65,10 @@ class StreamedMarkdown:
 
     def content(self, width: int) -> Content:
         """The whole text, in lines of at most `width` cells."""
+        return Content("\n\n").join(self.blocks(width))
+
+    def blocks(self, width: int) -> list[Content]:
+        """The blocks of the text. A finished one is the same object as long as width and beginning stay the same."""
         if width != self._width:
             self._restart(width)
         self._text += "".join(self._pieces)
@@ -72,7 +81,7 @@ class StreamedMarkdown:
             elif self._position + len(source) < len(self._text):
                 self._finish_part(source[: source.rfind("\n") + 1] or source)
             else:
-                return Content("\n\n").join(self._with(blocks.drawn(width)))
+                return self._with(blocks.drawn(width))
 
     def _restart(self, width: int) -> None:
         self._finished, self._position, self._width = [], 0, width
