@@ -12,6 +12,10 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
+CUT = " …"
+"""The end of a text that is cut."""
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """A number and what it counts: "1 line", "2,000 lines"; `many` where more than one is not `one` and an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

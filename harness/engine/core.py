@@ -16,7 +16,7 @@ from harness.engine.connection import ModelConnection, OrderedToolFaults
 from harness.engine.conversation import Conversation, TurnLock
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
-from harness.engine.permissions.asker import Asker
+from harness.engine.permissions.asker import Asker, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules
 from harness.events import Effort
 from harness.memory import MemoryBook
@@ -44,7 +44,7 @@ class SharedParts:
     connection: ModelConnection
     rules: SessionRules
     """Permissions, the same for every agent."""
-    asker: Asker
+    asker: SerialAsker
     """Asks one question at a time."""
     processes: Processes
     catalogue: Catalogue

@@ -16,7 +16,7 @@ class Turn:
     number: int
     state: TurnState
     began: float
-    """Unix time in seconds."""
+    """Seconds on a clock that stands still while a question waits for the user."""
     spend_before: SpendChanged
     step_before: int
     denials_before: int = 0
@@ -51,7 +51,7 @@ class Turn:
         self.state = self.state.steered()
 
     def ended(self, stop: Stop, conversation: Conversation, now: float) -> TurnEnded:
-        """The last event of the turn; `now` is Unix time."""
+        """The last event of the turn; `now` is on the clock of `began`."""
         spend, before = conversation.spend, self.spend_before
         history = (block for message in conversation.messages for block in message.content)
         return TurnEnded(

@@ -46,8 +46,13 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         conversation.emit(Notice("warning", problem))
     fallbacks = tuple(other for other in parts.core.settings.fallback_models if other != model)
     state = parts.decisions.fresh_state(model, fallbacks)
-    now, denials = parts.core.clock.now(), len(conversation.denials)
-    return Turn(conversation.turn, state, now, conversation.spend, conversation.step, denials)
+    began, denials = _working_time(parts), len(conversation.denials)
+    return Turn(conversation.turn, state, began, conversation.spend, conversation.step, denials)
+
+
+def _working_time(parts: AgentParts) -> float:
+    """Seconds on a clock that stands still while a question waits for the user."""
+    return parts.core.clock.now() - parts.core.shared.asker.waited_s
 
 
 async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: bool) -> Stop | None:
@@ -150,7 +155,7 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     _report_notices(parts)
-    conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
+    conversation.emit(turn.ended(stop, conversation, _working_time(parts)))
 
 
 GIVES_TASKS_BACK = frozenset(

@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from harness.base.arguments import check_types
 from harness.base.concurrency import in_thread
-from harness.base.external_text import visible
+from harness.base.external_text import CUT, visible
 from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
 from harness.tools.output import as_text, shorten
@@ -278,7 +278,7 @@ def _first_value(input: Json) -> str:
 def shorten_line(text: str, limit: int = 100) -> str:
     """The first line of `text`, cut to `limit` characters."""
     line, _, rest = visible(text.strip()).partition("\n")
-    return line if len(line) <= limit and not rest else line[: limit - 2].rstrip() + " …"
+    return line if len(line) <= limit and not rest else line[: limit - len(CUT)].rstrip() + CUT
 
 
 @dataclass(frozen=True, slots=True)

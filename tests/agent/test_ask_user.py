@@ -16,7 +16,7 @@ from harness.events import (
     ToolOutcome,
     TransitionCode,
 )
-from tests.agent.stage import calls, says, stage
+from tests.agent.stage import VirtualClock, calls, fails, says, stage
 from tests.agent.test_agents import of_subagent, on_stage, task
 
 pytestmark = pytest.mark.anyio
@@ -61,6 +61,20 @@ async def test_a_question_is_put_in_every_permission_mode_and_its_answer_is_the_
     assert [asked.question for asked in user.asked] == ["Which colour?"]
     assert [(event.how, event.answer, event.by) for event in turn.of(QuestionAnswered)] == [("option", "blue", "user")]
     assert not turn.of(PermissionAsked)
+
+
+async def test_the_time_of_a_turn_is_without_what_the_user_needs_to_answer(tmp_path: Path) -> None:
+    clock = VirtualClock()
+
+    class Thinker(User):
+        async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+            await clock.sleep(600.0)
+            return await super().question(asked)
+
+    script = fails(529) + calls(ASK) + says("Blue it is.")
+    async with stage(tmp_path, script, asker=Thinker(), clock=clock) as here:
+        turn = await here.turn()
+    assert 0 < turn.end.duration_s == pytest.approx(sum(clock.waits) - 600.0)
 
 
 async def test_a_user_may_think_for_longer_than_a_tool_may_take_and_no_breaker_counts_it(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """The user as the engine sees one: answers permissions, waits, loops and questions."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from harness.base.clock import Clock
 from harness.base.concurrency import unless
 from harness.engine.conversation import Conversation
 from harness.events import (
@@ -93,11 +95,14 @@ class SerialAsker:
     Queued questions that an earlier answer has decided ("always") are not asked.
     """
 
-    def __init__(self, asker: Asker, decide: Callable[[PermissionRequest], Decision]) -> None:
+    def __init__(self, asker: Asker, decide: Callable[[PermissionRequest], Decision], clock: Clock) -> None:
         """`decide` says whether a call still has to be asked for when its turn comes."""
         self._asker = asker
         self._decide = decide
         self._turn = asyncio.Lock()
+        self._clock = clock
+        self._answered_s = 0.0
+        self._asked_at: float | None = None
 
     @property
     def present(self) -> bool:
@@ -107,12 +112,28 @@ class SerialAsker:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask when the questions before this one are answered."""
         of_permissions = self._wants_to_know(asked, request)
-        async with self._turn:
+        async with self._asking():
             decision = self._decide(request)
             if of_permissions and not isinstance(decision, Ask):
                 choice: Literal["once", "no"] = "once" if isinstance(decision, Allow) else "no"
                 return PermissionAnswer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
             return await self._asker.permission(asked, request)
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds that questions have waited for the user so far, including the open one."""
+        open_s = 0.0 if self._asked_at is None else self._clock.now() - self._asked_at
+        return self._answered_s + open_s
+
+    @asynccontextmanager
+    async def _asking(self) -> AsyncIterator[None]:
+        """The next question: the user is asked until the block is left."""
+        async with self._turn:
+            self._asked_at = self._clock.now()
+            try:
+                yield
+            finally:
+                self._answered_s, self._asked_at = self.waited_s, None
 
     def _wants_to_know(self, asked: PermissionAsked, request: PermissionRequest) -> bool:
         """The question is that of the permissions; what a hook wants asked is asked, whatever was answered before."""
@@ -121,17 +142,17 @@ class SerialAsker:
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Ask when the questions before this one are answered."""
-        async with self._turn:
+        async with self._asking():
             return await self._asker.wait(offered)
 
     async def loop(self, asked: LoopAsked) -> LoopChoice:
         """Ask when the questions before this one are answered."""
-        async with self._turn:
+        async with self._asking():
             return await self._asker.loop(asked)
 
     async def question(self, asked: QuestionAsked) -> UserAnswer | None:
         """Ask when the questions before this one are answered."""
-        async with self._turn:
+        async with self._asking():
             return await self._asker.question(asked)
 
 

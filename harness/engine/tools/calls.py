@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from harness.base.concurrency import in_thread, race, unless
+from harness.base.external_text import CUT
 from harness.base.secrets import MASK
 from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner, with_words, words_of
@@ -51,6 +52,8 @@ LONGEST_PREVIEW_S = 60.0
 """Seconds for the preview of a call, which a permission question shows."""
 OWN_CHANGES_S = 30.0
 """What changes while a longer call runs may well be the work of the user, and has to be read again."""
+LONGEST_ERROR = 4_000
+"""Characters of the text of a failure that are reported where its summary is only the beginning."""
 _INTERRUPTED = (notices.INTERRUPTED_RESULT, "interrupted")
 
 
@@ -417,9 +420,11 @@ class ToolCalls:
         if result.outcome is ToolOutcome.DENIED and isinstance(call, ToolCall) and call.name != ASK_USER:
             denial = Denial(call.id, call.name, call.input, result.summary.removeprefix("not allowed: "))
             self._conversation.denials.append(self._masking.value(denial))
+        cut = result.outcome is not ToolOutcome.OK and result.summary.endswith(CUT)
+        detail = result.detail or (result.content[:LONGEST_ERROR] if cut else "")
         self._conversation.emit(
             ToolEnded(
-                *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),
+                *(call.id, call.name, result.outcome, result.summary, seconds, detail, whole, failure),
                 revision=result.revision,
                 detail_of=result.detail_of,
             )

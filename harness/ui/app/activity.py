@@ -64,7 +64,7 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         yield session.models.effort
     yield _mode(session)
     if panel.window:
-        yield f"{panel.context_tokens / panel.window:.0%}"
+        yield f"{panel.context_tokens / panel.window * 100:.0f} %"
     spend = panel.spend
     if spend.cost_usd or spend.unpriced or not session.settings.practice:
         retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""

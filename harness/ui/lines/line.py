@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 from textwrap import wrap
 
-from harness.base.external_text import counted
+from harness.base.external_text import CUT, counted
 
 
 class Tone(Enum):
@@ -111,6 +111,11 @@ def output_excerpt(
 
 def _lines_of(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def whole_text(summary: str, detail: str) -> str:
+    """The text of an error: its summary, or the detail where the summary is only its beginning."""
+    return detail if summary.endswith(CUT) and detail.startswith(summary.removesuffix(CUT)) else summary
 
 
 # ── columns ─────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from harness.base.clock import time_of_day
-from harness.base.external_text import counted
+from harness.base.external_text import CUT, counted
 from harness.events import (
     AdmissionPool,
     AgentCreated,
@@ -38,6 +38,8 @@ from harness.ui.lines.line import Line, Tone, priced, seconds
 
 DELEGATES = frozenset({"agent", "task"})
 """The tool whose calls are shown by the lines of their subagents, and its name in older recorded sessions."""
+MOST_LEFT_OUT = 46
+"""Characters about the files that a checkpoint does not hold."""
 SEVERAL = 5
 """Sources of arrivals that are named; more are counted."""
 
@@ -55,8 +57,7 @@ class EventLines:
         self._arrived: dict[int, str] = {}
         self._scheduled: set[int] = set()
         """Numbers of arrivals that are scheduled prompts."""
-        self._not_restorable: frozenset[str] = frozenset()
-        """Reasons already reported."""
+        self._told_what_is_not_kept = False
         self.checked: tuple[str, ...] = ()
         """The lines of the checklist that the last event has changed."""
         self.task: AgentCreated | None = None
@@ -130,10 +131,13 @@ class EventLines:
         return Line("·", f"{what} delivered to the model")
 
     def _left_out(self, event: CheckpointMade) -> Line | None:
-        """Files that a checkpoint does not hold, reported once."""
-        new = [reason for reason in event.left_out if reason not in self._not_restorable]
-        self._not_restorable |= frozenset(new)
-        return Line("·", f"a rollback cannot restore: {'; '.join(new)}") if new else None
+        """Files that a checkpoint does not hold, in a line of its own once a session; `/undo` names them all."""
+        if self._told_what_is_not_kept or not event.left_out:
+            return None
+        self._told_what_is_not_kept = True
+        files = "; ".join(event.left_out)
+        cut = files if len(files) <= MOST_LEFT_OUT else files[: MOST_LEFT_OUT - len(CUT)].rstrip(" ,") + CUT
+        return Line("·", f"a rollback cannot restore: {cut}")
 
 
 def _moved(event: MovedToBackground, name: str) -> Line:

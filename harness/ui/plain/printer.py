@@ -30,13 +30,14 @@ from harness.events import (
     ThinkingDelta,
     ThinkingEnded,
     ToolEnded,
+    ToolOutcome,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
 from harness.session import report_lines
 from harness.ui.lines.events import OUTCOMES, ending_line, recorded_line, source_lines
-from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought
+from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought, whole_text
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import DELEGATES, EventLines
 
@@ -295,7 +296,8 @@ class LinePrinter:
         if self._lines.shows(event.call_id):
             return
         time = seconds(event.duration_s) if started else ""
-        words = event.summary if event.summary.startswith(word) else f"{word}, {event.summary}"
+        said = event.summary if event.outcome is ToolOutcome.OK else whole_text(event.summary, event.detail)
+        words = said if said.startswith(word) else f"{word}, {said}"
         outcome = ", ".join(part for part in (words.removesuffix(", "), time) if part)
         if event.call_id == self._open_call:
             self._open_call = ""

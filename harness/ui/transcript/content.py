@@ -4,18 +4,20 @@ Colour is kept for what needs attention: failures being handled are warnings, an
 removed lines of a diff are red. A mark or a word repeats everything that colour says.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.style import Style
 
-from harness.base.external_text import counted, visible
+from harness.base.external_text import CUT, counted, visible
 from harness.events import Alternative, Dispatch, ItemStatus, PlanItem, ToolOutcome
 from harness.session import report_lines
 from harness.ui.folds.work import how_far
+from harness.ui.lines.diff import DiffKind, diff_rows, path_of_diff
 from harness.ui.lines.events import OUTCOMES, ending_line
-from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought
+from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought, whole_text
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.transcript.calls import COMMANDS
 from harness.ui.transcript.entries import (
@@ -190,8 +192,9 @@ def _report(report: Sequence[str], width: int) -> Content:
 
 MOST_LINES = 2_000
 """Lines of detail in an expanded call."""
-FEW_LINES = {"output": 3, "own": 12, "diff": 12}
-"""Lines shown without expanding, of a command of the model, of one of the user after `!`, and of a diff."""
+FEW_LINES = {"output": 3, "own": 12, "diff": 12, "error": 12}
+"""Lines shown without expanding: of a command of the model, of one of the user after `!`, a diff and an error."""
+INDENT = Content("  ")
 LONGEST_LINE = 2_000
 """Characters of a line of detail."""
 TIME = 8
@@ -235,10 +238,30 @@ def _head(call: CallEntry, width: int, now: float) -> Content:
         time = _elapsed(now - call.at) if call.running and now > call.at else ""
         return _apart(left, Content.styled(time, MUTED), width)
     lines = _output_lines(call) if call.outcome is ToolOutcome.OK else 0
-    text = counted(lines, "line") if lines > 1 else _result(call)
+    text = counted(lines, "line") if lines > 1 else _changes(call) or _result(call)
+    if _error(call, width):
+        text = _numbered(OUTCOMES[call.outcome][1], call.failures)
     result = Content.styled(text, MUTED if call.outcome is ToolOutcome.OK else WARNING)
     time = "" if call.outcome in NOT_RUN else seconds(call.duration_s)
     return _in_columns(left, time, result, width)
+
+
+def _error(call: CallEntry, width: int) -> str:
+    """The text of a failure that has no room in the line of the call; empty: the line says it all."""
+    if call.outcome in (None, ToolOutcome.OK, ToolOutcome.SKIPPED):
+        return ""
+    text = whole_text(call.result, call.detail).removeprefix(f"{OUTCOMES[call.outcome][1]}: ")
+    about = min(width // 2, cell_len(f"  {_flat(call.tool)} {_flat(call.summary)}") + GAP)
+    beside = TIME + len(BETWEEN) if width >= WIDE else 0
+    return text if call.result.endswith(CUT) or about + beside + cell_len(_result(call)) > width else ""
+
+
+def _changes(call: CallEntry) -> str:
+    """The numbers of added and removed lines, if the whole diff is known: "+2 -1"."""
+    if path_of_diff(call.detail) is None or call.detail_of > call.detail.removesuffix("\n").count("\n") + 1:
+        return ""
+    kinds = Counter(row.kind for row in diff_rows(call.detail))
+    return f"+{kinds[DiffKind.ADDED]:,} -{kinds[DiffKind.REMOVED]:,}"
 
 
 def _name(call: CallEntry) -> Content:
@@ -273,7 +296,11 @@ def _result(call: CallEntry) -> str:
     text = _flat(call.result).removeprefix(f"{call.tool} was ")
     if call.outcome in NAMED and word not in text:
         text = f"{word}, {text}".removesuffix(", ")
-    return f"{text or word} ({_ordinal(call.failures)})" if call.failures > 1 else text or word
+    return _numbered(text or word, call.failures)
+
+
+def _numbered(text: str, failures: int) -> str:
+    return f"{text} ({_ordinal(failures)})" if failures > 1 else text
 
 
 def _skipped(call: CallEntry) -> Content:
@@ -324,42 +351,70 @@ def _ordinal(number: int) -> str:
 
 
 def detail_content(text: str, width: int, most: int = 200) -> Content:
-    """A command or a diff for the user to judge, line by line without wrapping."""
+    """A command for the user to judge, line by line without wrapping."""
     lines = text.rstrip("\n").split("\n")
-    shown = _detail_lines(lines[:most], width, _path_of_diff(text))
+    shown = _detail_lines(lines[:most], width)
     if len(lines) > most:
         shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
     return Content("\n").join(shown)
 
 
 def _detail(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Content]:
-    path = _path_of_diff(call.detail)
-    if not call.detail or not (expanded or call.by_user or path is not None or _output_lines(call) > 1):
+    if error := _error(call, width):
+        return _error_lines(error, width, expanded=expanded, key=key)
+    if path_of_diff(call.detail) is not None:
+        return _diff(call, width, expanded=expanded, key=key)
+    if not call.detail or not (expanded or call.by_user or _output_lines(call) > 1):
         return []
-    headings = 0 if path is None else 2  # the line of the call names the file of a diff
-    text = "\n".join(call.detail.split("\n")[headings:])
     shown = output_excerpt(
-        text,
-        *_first_and_last(call, expanded=expanded, is_diff=path is not None),
+        call.detail,
+        *_first_and_last(call, expanded=expanded),
         end=call.detail_end,
-        detail_of=max(0, call.detail_of - headings),
+        detail_of=call.detail_of,
         full_output=_flat(call.full_output or ""),
     )
     notes = list(shown.notes if expanded or call.by_user else shown.notes[:1])
-    if shown.hidden and key and text.removesuffix("\n").count("\n") >= len(shown.lines):
+    if shown.hidden and key and call.detail.removesuffix("\n").count("\n") >= len(shown.lines):
         notes[0] += f" ({key})"
     below = [hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in notes]
     between = [below.pop(0)] if shown.hidden else []
-    first, last = (_detail_lines(lines, width, path, wrapped=expanded) for lines in (shown.lines, shown.last))
+    first, last = (_detail_lines(lines, width, wrapped=expanded) for lines in (shown.lines, shown.last))
     return [*first, *between, *last, *below]
 
 
-def _first_and_last(call: CallEntry, *, expanded: bool, is_diff: bool) -> tuple[int, int]:
+def _error_lines(text: str, width: int, *, expanded: bool, key: str) -> list[Content]:
+    lines = [visible(line[:LONGEST_LINE].rstrip("\r")) for line in text.strip("\n").split("\n")]
+    most = len(lines) if expanded else FEW_LINES["error"]
+    drawn = [hanging(Content("  "), Content.styled(line, WARNING), width) for line in lines[:most]]
+    return [*drawn, *_hidden(len(lines) - most, key)]
+
+
+def _diff(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Content]:
+    from harness.ui.transcript.diff import diff_content  # with the first diff, not the first paint
+
+    rows = diff_rows(call.detail)
+    unknown = max(0, call.detail_of - call.detail.removesuffix("\n").count("\n") - 1)
+    most = MOST_LINES if expanded else FEW_LINES["diff"]
+    if len(rows) + unknown == most + 1:
+        most += 1  # instead of a note that there is one more
+    drawn = diff_content(rows[:most], path_of_diff(call.detail) or "", width - len(INDENT), wrapped=expanded)
+    lines = [INDENT + line for row in drawn for line in row.split("\n", allow_blank=True)]
+    hidden = max(0, len(rows) - most)
+    return [*lines, *_hidden(hidden + unknown, key if hidden else "")]
+
+
+def _hidden(count: int, key: str) -> list[Content]:
+    """A note on the lines that are not shown, with the key that shows them."""
+    named = f" ({key})" if key else ""
+    return [Content.styled(f"  … {counted(count, 'more line')}{named}", MUTED)] if count > 0 else []
+
+
+def _first_and_last(call: CallEntry, *, expanded: bool) -> tuple[int, int]:
     """Lines to show. Of a command that failed the last ones say why."""
     if expanded:
         return MOST_LINES, FEW_LINES["output"]
-    if is_diff or call.by_user:
-        return FEW_LINES["diff" if is_diff else "own"], 0
+    if call.by_user:
+        return FEW_LINES["own"], 0
     few = FEW_LINES["output"]
     return (few, 0) if call.outcome is ToolOutcome.OK else (0, few)
 
@@ -371,31 +426,15 @@ def _output_lines(call: CallEntry) -> int:
     return max(call.detail_of, call.detail.removesuffix("\n").count("\n") + 1)
 
 
-def _path_of_diff(text: str) -> str | None:
-    """The path of the new file of a diff; None: it is no diff."""
-    if not text.startswith("--- "):
-        return None
-    after = text.split("\n", 2)[1:2]
-    return after[0].removeprefix("+++ ") if after else ""
-
-
-def _detail_lines(lines: Sequence[str], width: int, path: str | None, *, wrapped: bool = False) -> list[Content]:
-    """Lines of detail, cut or wrapped at `width`. `path`: the changed file, if they are a diff."""
-    shown = [visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB) for line in lines]
-    if path is None:
-        styled = [Content.styled(line, MUTED) for line in shown]
-    else:
-        from harness.ui.transcript.code import change_lines  # with the first diff, not the first paint
-
-        styled = change_lines(shown, path)
-    space = Content("  ")
+def _detail_lines(lines: Sequence[str], width: int, *, wrapped: bool = False) -> list[Content]:
+    """Lines of detail, cut or wrapped at `width`."""
+    styled = [Content.styled(visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB), MUTED) for line in lines]
     if wrapped:
-        room = width - space.cell_length
+        fits = width - len(INDENT)
         return [
-            Content.assemble(space, line).rstrip() if line.cell_length <= room else hanging(space, line, width)
-            for line in styled
+            (INDENT + line).rstrip() if line.cell_length <= fits else hanging(INDENT, line, width) for line in styled
         ]
-    return [one_line(Content.assemble(space, line), width) for line in styled]
+    return [one_line(INDENT + line, width) for line in styled]
 
 
 def _flat(text: str) -> str:

@@ -9,7 +9,7 @@ from harness.engine.permissions.asker import NoAsker, SerialAsker, SubagentAsker
 from harness.events import LoopAsked, PermissionAsked, QuestionAsked, WaitOffered
 from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.tools.tool import Effect
-from tests.engine.hand_clock import quiet
+from tests.engine.hand_clock import HandClock, quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -55,11 +55,11 @@ def request(
 
 
 def asking(
-    user: ScriptedUser, mode: Mode = Mode.ASK
+    user: ScriptedUser, mode: Mode = Mode.ASK, clock: HandClock | None = None
 ) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
     """The permissions, a function that asks as an agent, and the shared asker."""
     permissions = Permissions(mode)
-    serial = SerialAsker(user, permissions.decide)
+    serial = SerialAsker(user, permissions.decide, clock or HandClock())
 
     async def ask(number: int, command: str) -> PermissionAnswer:
         asked, wanted = request(number, command)
@@ -144,3 +144,20 @@ async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_s
     assert (await permission).choice == "once"
     assert await question == UserAnswer("text", "Which colour?")
     assert user.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
+
+
+async def test_the_time_that_questions_wait_for_the_user_is_measured_once_however_many_wait() -> None:
+    user, clock = ScriptedUser(), HandClock()
+    _, ask, serial = asking(user, clock=clock)
+    clock.move(5.0)
+    tasks = [ask(number, f"make {number}") for number in (1, 2)]
+    await quiet()
+    clock.move(30.0)
+    assert serial.waited_s == 30.0
+    user.answers[0].set_result(PermissionAnswer("once"))
+    await quiet()
+    clock.move(10.0)
+    tasks[1].cancel()
+    await quiet()
+    clock.move(7.0)
+    assert serial.waited_s == 40.0

@@ -14,7 +14,7 @@ from harness.model import notices
 from harness.permissions import Allow, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.processes.sandbox import landlock_version
 from harness.tools.bash import bash_tool
-from harness.tools.tool import Effect, Tool, tool
+from harness.tools.tool import Effect, Tool, ToolError, tool
 from harness.tools.toolbox import Toolbox
 from tests.engine.cores import core_in
 from tests.engine.hookless import tool_calls
@@ -209,3 +209,19 @@ async def test_what_would_ask_is_denied_without_a_user_and_changes_nothing(tmp_p
     assert result["is_error"]
     assert not (tmp_path / "note").exists()
     assert [event.outcome for event in seen if isinstance(event, ToolEnded)] == [ToolOutcome.DENIED]
+
+
+async def test_the_text_of_a_failure_is_reported_whole_where_its_summary_is_cut(tmp_path: Path) -> None:
+    @tool(effect=Effect.READ)
+    def strict(text: str) -> str:
+        """Refuse."""
+        raise ToolError(text)
+
+    core = core_in(tmp_path)
+    seen: list[Event] = []
+    core.conversation.subscribe(seen.append)
+    calls, _ = tool_calls(core, Toolbox([strict]))
+    for text in ("short", "long " * 30, "two\nlines", "x" * 9_000):
+        await calls.answer([ToolCall("call_1", "strict", {"text": text})], [], asyncio.Event())
+        ended = [event for event in seen if isinstance(event, ToolEnded)][-1]
+        assert ended.detail == ("" if text == "short" else text[:4_000])

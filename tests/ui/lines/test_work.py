@@ -226,7 +226,7 @@ def test_what_happens_at_the_prompt_is_above_it() -> None:
     assert out.getvalue() == '> \n✓ b1 "npm test" is done (12 s)\n> \n? agent a1: may it?\n> '
 
 
-def test_what_is_not_kept_is_said_once_and_again_when_there_is_more() -> None:
+def test_what_is_not_kept_is_said_once_a_session_in_one_line() -> None:
     left_out = EventLines()
     lines = [
         left_out.line(CheckpointMade("c", 1, step, 1, reasons))
@@ -234,11 +234,11 @@ def test_what_is_not_kept_is_said_once_and_again_when_there_is_more() -> None:
             [(), ("a.bin: too big",), ("a.bin: too big",), ("a.bin: too big", "b: a socket")]
         )
     ]
-    assert [str(line) for line in lines if line] == [
-        "· a rollback cannot restore: a.bin: too big",
-        "· a rollback cannot restore: b: a socket",
-    ]
-    assert lines[2] is None
+    assert [str(line) for line in lines if line] == ["· a rollback cannot restore: a.bin: too big"]
+    many = CheckpointMade("c", 1, 1, 1, ("ignored by git: .env, .venv/, build/, dist/, node_modules/ and 30 more",))
+    said = EventLines().line(many)
+    assert str(said) == "· a rollback cannot restore: ignored by git: .env, .venv/, build/, dist/ …"
+    assert len(str(said)) <= 76
 
 
 # ── many subagents ──────────────────────────────────────────────────────────────────────────────

@@ -124,6 +124,11 @@ def test_a_tool_call_is_one_line() -> None:
     assert shown == "○ bash make test … ✗ failed, exit 2, 0.2 s\n"
 
 
+def test_an_error_is_printed_whole() -> None:
+    failed = replace(result("1", ToolOutcome.ERROR, "no such thing in …"), detail="no such thing in\n  a.py")
+    assert printed([tool("1", "x"), failed]) == "○ bash x … ✗ failed, no such thing in   a.py, 0.2 s\n"
+
+
 def test_a_checklist_is_shown_whole_once_and_then_what_changes() -> None:
     items = (PlanItem("read", ItemStatus.DONE), PlanItem("write", ItemStatus.IN_PROGRESS), PlanItem("test"))
     later = (*items[:1], PlanItem("write", ItemStatus.DONE), items[2])

@@ -161,10 +161,40 @@ def test_a_label_has_a_line_of_its_own() -> None:
 
 def test_a_change_is_shown_in_short_and_whole_when_expanded() -> None:
     edit = replace(CALL, detail=DIFF)
-    assert look(edit)[1:4] == ["  @@ -1,1 +1,20 @@", "  -old", "  +new 0"]
-    assert look(edit)[-1] == "  … 10 more lines"
-    assert look(edit, expanded=True)[-1] == "  +new 19"
-    assert {"$text-success", "$text-error"} <= set(styles(entry_content(edit, 60)).split())
+    assert [line.rstrip() for line in look(edit)[1:4]] == ["   1 - old", "   1 + new 0", "   2 + new 1"]
+    assert look(edit)[0].rstrip().endswith("+20 -1")
+    assert look(edit)[-1] == "  … 9 more lines"
+    assert entry_content(edit, 60, key="Ctrl+O").plain.endswith("  … 9 more lines (Ctrl+O)")
+    assert look(edit, expanded=True)[-1].rstrip() == "  20 + new 19"
+    for line in entry_content(edit, 60).split("\n")[1:-1]:
+        assert line.cell_length == 60
+        assert any("$diff-" in str(span.style) and span.end == len(line.plain) for span in line.spans)
+    cut = replace(edit, detail_of=40, result="1 replacement")
+    assert look(cut)[0].rstrip().endswith("1 replacement")
+    assert look(cut, expanded=True)[-1] == "  … 16 more lines"
+
+
+ERROR = "old_string does not occur in src/settings.py. Line 12 matches but for white space; copy its indentation."
+
+
+@pytest.mark.parametrize(
+    ("entry", "head", "below"),
+    [
+        (call(ToolOutcome.ERROR, ERROR[:60] + " …", detail=ERROR), "failed", ERROR),
+        (call(ToolOutcome.ERROR, ERROR[:60] + " …", detail=ERROR, failures=2), "failed (2nd)", ERROR),
+        (call(ToolOutcome.DENIED, f"not allowed: {ERROR}"), "not allowed", ERROR),
+        (call(ToolOutcome.INVALID, ERROR), "not run", ERROR),
+        (call(ToolOutcome.BROKEN, "cut …", detail="cut\n  in two"), "broke", "cut in two"),
+        (call(ToolOutcome.ERROR, "no such file", detail="no such file, and advice"), "no such file", ""),
+        (call(ToolOutcome.ERROR, "exit 1", tool="bash", detail="exit 1"), "exit 1", ""),
+    ],
+)
+@pytest.mark.parametrize("expanded", [False, True])
+def test_an_error_is_shown_whole_and_once(entry: CallEntry, head: str, below: str, expanded: bool) -> None:
+    lines = look(entry, 80, expanded=expanded)
+    assert lines[0].rstrip().endswith(head)
+    if below or not expanded:
+        assert " ".join(" ".join(lines[1:]).split()) == below
 
 
 def test_output_is_shown_when_expanded_and_says_where_the_rest_is() -> None:
