@@ -31,6 +31,8 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get(
 
 # Tests do not see the home folder of the user who runs them.
 os.environ["HARNESS_HOME_DIR"] = os.devnull
+for _clipboard in ("DISPLAY", "TMUX", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+    os.environ.pop(_clipboard, None)  # what is copied in a test stays in it
 
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

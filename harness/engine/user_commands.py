@@ -5,19 +5,24 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import FrameType, MappingProxyType
 
 from harness.base.concurrency import race
 from harness.base.errors import HarnessError
-from harness.base.external_text import sendable
+from harness.base.external_text import counted, sendable
+from harness.base.files import read_regular, replace_atomically
 from harness.engine.core import AgentCore
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
-from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
+from harness.engine.permissions.asker import ask_permission
+from harness.events import OWN_COMMAND, Event, Notice, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
+from harness.permissions import PermissionRequest
 from harness.processes import ProcessLimits
 from harness.tools.bash import SECRETS, bash_tool, shell_command
-from harness.tools.tool import ToolContext, ToolResult, category_of
+from harness.tools.diff import unified_diff
+from harness.tools.tool import Effect, ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
 
 
@@ -25,6 +30,8 @@ def _left_to_command(number: int, frame: FrameType | None) -> None:
     """The terminal sends the signal to the command as well. To ignore it here would ignore it there, too."""
 
 
+MOST_BYTES = 1_000_000
+"""Of a file that is offered."""
 HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], None] | signal.Handlers] = (
     MappingProxyType({signal.SIGINT: _left_to_command, signal.SIGTSTP: signal.SIG_IGN})
 )
@@ -91,6 +98,33 @@ class UserCommands:
         self._attached.clear()
         self._calls.forget_conversation()
 
+    def offer_file(self, name: str, text: str) -> AsyncGenerator[Event, None]:
+        """Show what a file of the workspace would become, ask, and write it.
+
+        Nothing is written without a yes, nor where the file has changed since the question.
+        """
+        return self._turns.events(partial(self._offer_file, name, text))
+
+    async def _offer_file(self, name: str, text: str) -> None:
+        self._signals.reset()
+        file = self._workspace.resolve(name)
+        before = _content(file)
+        change = unified_diff(before.decode("utf-8", "replace"), text, name)
+        if not change.lines:
+            self._conversation.emit(Notice("info", f"{name} says the same already."))
+            return
+        what = f"change {name}" if before else f"write {name}, {counted(text.count(chr(10)), 'line')}"
+        request = PermissionRequest(f"offer-{name}", "init", Effect.WRITE, what, detail=str(change), input={})
+        why = "the text above would be written"
+        answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)
+        if answer is None or answer.choice == "no":
+            self._conversation.emit(Notice("info", f"{name} is not written."))
+        elif _content(file) != before:
+            self._conversation.emit(Notice("warning", f"{name} has changed meanwhile and is left as it is."))
+        else:
+            replace_atomically(file, text.encode())
+            self._conversation.emit(Notice("info", f"{name} is written; sessions read it when they begin."))
+
     async def _compact(self, focus: str) -> None:
         await self._core.shared.connection.open()
         self._signals.reset()
@@ -125,6 +159,16 @@ class UserCommands:
         )
         note = sendable(notices.user_command_note(command, result.content))
         self._conversation.add("user", ({"type": "text", "text": note},), Origin.SHELL)
+
+
+def _content(file: Path) -> bytes:
+    """What a file holds; empty: there is none. Raises HarnessError where it cannot be read."""
+    try:
+        return read_regular(file, MOST_BYTES)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise HarnessError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
 def _result(ended: ToolResult | BaseException) -> ToolResult:

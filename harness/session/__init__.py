@@ -5,6 +5,7 @@ from harness.engine.admission.runner import AdmissionStatus
 from harness.engine.inbox import Inbox
 from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
+from harness.engine.repository import ChangedFile, Changes
 from harness.engine.rewind.rewind import RewindPlan
 from harness.engine.subagents.reports import SubagentRow, SubagentState
 from harness.engine.tools.attachments import attachment_problem
@@ -30,6 +31,8 @@ __all__ = [
     "RUNGS",
     "AdmissionStatus",
     "Asker",
+    "ChangedFile",
+    "Changes",
     "CommandFile",
     "CommandRow",
     "ContextUse",

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Self
 from harness import journal
 from harness.agent import Agent
 from harness.base.clock import SystemClock
+from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
 from harness.base.files import replace_atomically
 from harness.base.secrets import Secret
@@ -17,18 +20,22 @@ from harness.definitions import CommandFile, tools_named
 from harness.engine.build.from_settings import commands_for, retirements, secrets_of
 from harness.engine.core import web_access
 from harness.engine.model.context_report import ContextReport
+from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.user_commands import UserCommands
-from harness.events import Event
+from harness.events import Event, TransitionCode, TurnEnded
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
+from harness.session.command_prompts import REVIEW, changes_text, init_prompt, instructions_in
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
-from harness.tools.tool import Tool
+from harness.tools.tool import Effect, Tool
 from harness.tools.workspace import Workspace, sendable
 
+INSTRUCTIONS = "AGENTS.md"
+"""The file that /init writes."""
 MOST_FILES = 50_000
 """Files that a completion can name; each key looks through all of them."""
 
@@ -144,6 +151,48 @@ class Session:
         """Run a prompt that asks for this skill and carries its text."""
         self._parts.attached[f"skill {skill.name}"] = framed(skill, arguments)
         return self._agent.run(f"Use the skill {skill.name}" + (f": {arguments}" if arguments else "."))
+
+    async def local_changes(self) -> Changes:
+        """What is staged, unstaged and untracked in the repository of the workspace. Raises HarnessError."""
+        return await in_thread(partial(local_changes, self.settings.workspace))
+
+    async def review(self, base: str) -> AsyncGenerator[Event, None]:
+        """Let the model review what differs from `base` (empty: the default branch), with tools that only read.
+
+        Raises HarnessError, for example where nothing differs.
+        """
+        changes = await in_thread(partial(changes_since, self.settings.workspace, base))
+        if not changes.files:
+            raise HarnessError(f"Nothing differs from {changes.base}; there is nothing to review.")
+        self._parts.attached["changes"] = changes_text(changes)
+        async with aclosing(self._agent.run(REVIEW.format(base=changes.base), only=self._reading_tools)) as events:
+            async for event in events:
+                yield event
+
+    async def write_instructions(self) -> AsyncGenerator[Event, None]:
+        """Let the model look at the workspace with tools that only read and write the text of its AGENTS.md; show that,
+        ask, and write it."""
+        present = (self.settings.workspace / INSTRUCTIONS).exists()
+        ends: list[TurnEnded] = []
+        prompt = init_prompt(INSTRUCTIONS, present=present)
+        async with aclosing(self._agent.run(prompt, only=self._reading_tools)) as events:
+            async for event in events:
+                ends += [event] if isinstance(event, TurnEnded) else []
+                yield event
+        if not ends or ends[-1].code is not TransitionCode.COMPLETED:
+            return
+        text = instructions_in([ends[-1].answer])
+        if not text:
+            raise HarnessError(
+                f"The answer is no text for {INSTRUCTIONS} (it begins with no heading); nothing is written."
+            )
+        async with aclosing(self.user_commands.offer_file(INSTRUCTIONS, text)) as events:
+            async for event in events:
+                yield event
+
+    @property
+    def _reading_tools(self) -> tuple[str, ...]:
+        return tuple(tool.name for tool in self.tools if tool.effect is Effect.READ)
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is. Raises HarnessError when it is empty."""

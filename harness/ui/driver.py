@@ -7,6 +7,7 @@ becomes of a line typed while a turn runs.
 
 import asyncio
 import logging
+import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Collection, Coroutine, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
@@ -33,17 +34,21 @@ from harness.events import (
     TurnEnded,
 )
 from harness.session import Opening, Session
+from harness.ui.clipboard import send_to_clipboard
 from harness.ui.commands.commands import file_command_names, is_command, prompt_of, quits, run_command, works_any_time
 from harness.ui.commands.results import (
     CommandResult,
+    CopyText,
     EditQueue,
     PlayEvents,
     Quit,
+    ShowDiff,
     ShowList,
     ShowText,
     StartTask,
     SwitchSession,
 )
+from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
 from harness.ui.terminal_programs import command_after_sign, ended_line
@@ -86,6 +91,15 @@ class SessionDriver(ABC):
     @abstractmethod
     def show_text(self, text: str, heading: str = "") -> None:
         """Show a text of the program; `heading`: the command that it answers."""
+
+    def show_diff(self, parts: Sequence[str], heading: str) -> None:
+        """Show texts, and unified diffs of one file each."""
+        lines = ("\n".join(diff_lines(one)) if path_of_diff(one) is not None else one for one in parts)
+        self.show_text("\n".join(lines), heading)
+
+    def to_terminal(self, text: str) -> bool:
+        """Let the terminal put a text into the clipboard (OSC 52); False: there is no terminal."""
+        return False
 
     @abstractmethod
     def show_line(self, line: Line) -> None:
@@ -293,6 +307,11 @@ class SessionDriver(ABC):
                 self.show_list(groups)
             case StartTask(work):
                 self.later(self._show_when_done(work, line))
+            case ShowDiff(work):
+                self.later(self._show_diff_when_read(work, line))
+            case CopyText(text):
+                file = self.session.path.with_suffix(".copied.txt")
+                self.later(self._show_when_done(send_to_clipboard(text, os.environ, self.to_terminal, file), line))
             case EditQueue(clear):
                 self.show_text(queue_text(self.queue, clear=clear), line)
             case Quit():
@@ -301,6 +320,10 @@ class SessionDriver(ABC):
     async def _show_when_done(self, work: Coroutine[Any, Any, str], line: str) -> None:
         with self.showing():
             self.show_text(await work, line)
+
+    async def _show_diff_when_read(self, work: Coroutine[Any, Any, tuple[str, ...]], line: str) -> None:
+        with self.showing():
+            self.show_diff(await work, line)
 
     def _item_ended(self, end: ItemEnd) -> None:
         if end.error is not None:

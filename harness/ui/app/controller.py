@@ -26,7 +26,7 @@ from harness.ui.folds.model import Phase
 from harness.ui.lines.line import Groups, Line
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
-from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry, TextEntry
+from harness.ui.transcript.entries import DiffEntry, ExamplesEntry, ListEntry, NoteEntry, TextEntry
 from harness.ui.turn_queue import ItemEnd
 
 if TYPE_CHECKING:
@@ -188,6 +188,13 @@ class Controller(SessionDriver):
 
     def show_text(self, text: str, heading: str = "") -> None:
         self._views.show(TextEntry(text, heading))
+
+    def show_diff(self, parts: Sequence[str], heading: str) -> None:
+        self._views.show(DiffEntry(heading, tuple(parts)))
+
+    def to_terminal(self, text: str) -> bool:
+        self._app.copy_to_clipboard(text)
+        return True
 
     def show_line(self, line: Line) -> None:
         self._views.show(NoteEntry(line))

@@ -21,7 +21,7 @@ from harness.ui.app.views import Views
 from harness.ui.choices import Choice
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
 from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows, session_lines
-from harness.ui.transcript.entries import AnswerEntry, TextEntry
+from harness.ui.transcript.entries import TextEntry
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -84,15 +84,6 @@ class Menu:
     def _say(self, result: CommandResult, heading: str) -> None:
         if isinstance(result, ShowText):
             self._controller.views.show(TextEntry(result.text, heading))
-
-    def copy_answer(self) -> None:
-        """Copy the last answer to the clipboard. Raises CommandError if there is none."""
-        entries = reversed(self._controller.views.transcript.entries)
-        text = next((entry.text for entry in entries if isinstance(entry, AnswerEntry)), "")
-        if not text:
-            raise CommandError("There is no answer to copy yet.")
-        self._app.copy_to_clipboard(text)
-        self._controller.warn(f"copied {len(text):,} characters")
 
     def other_sessions(self) -> Sequence[SessionSummary]:
         """The other sessions of the folder. Raises CommandError if there are none."""
@@ -211,7 +202,6 @@ def known_theme(name: str, themes: Sequence[str]) -> str:
 
 _TABLE: Sequence[ScreenCommand] = (
     ScreenCommand("theme", "[name]", "choose a theme", lambda menu, name: menu.choose_theme(name)),
-    ScreenCommand("copy", "", "copy the last answer", lambda menu, _: menu.copy_answer()),
     ScreenCommand("panel", "", "show the recovery panel on the whole screen", lambda menu, _: menu.full_panel()),
     ScreenCommand("keys", "", "list the keys", lambda menu, _: menu.show_keys()),
     ScreenCommand("model", "", "choose a model", lambda menu, _: menu.pick_model(), only_alone=True),

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from harness.base.external_text import visible
 from harness.events import OWN_EFFORT, BreakerCommand, Effort, Event
 from harness.session import CommandFile, Session, Skill
-from harness.ui.commands import session_commands, tool_commands
+from harness.ui.commands import repository_commands, session_commands, tool_commands
 from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
 from harness.ui.commands.context_commands import checklist, context, hooks, memory, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
@@ -205,10 +205,27 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             ),
             SlashCommand("retry", "", "continue where the last turn stopped", session_commands.retry, waits=True),
             SlashCommand("queue", "[clear]", "list the queued prompts, or remove them", session_commands.queue),
+            SlashCommand(
+                "copy", "[code|N]", "send the last answer or a code block to the clipboard", session_commands.copy
+            ),
             SlashCommand("context", "", "show how the context window is used", context),
             SlashCommand("checklist", "", "show the model's checklist and its progress; also /todos", checklist),
             SlashCommand("prompt", "[PART]", "show the system prompt", prompt),
             SlashCommand("cost", "", "tokens and money, and the cost of retries; also /usage", session_commands.cost),
+        ),
+    ),
+    (
+        "Code",
+        (
+            SlashCommand("diff", "[PAGE|PATH]", "what is staged, unstaged and untracked", repository_commands.diff),
+            SlashCommand(
+                "review",
+                "[BASE]",
+                "let the model review the changes since a branch",
+                repository_commands.review,
+                waits=True,
+            ),
+            SlashCommand("init", "", "let the model write AGENTS.md; asks first", repository_commands.init, waits=True),
         ),
     ),
     (
@@ -299,7 +316,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
 COMMANDS: Mapping[str, SlashCommand] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
 ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost", "todos": "checklist"})
 """Other spellings that are accepted and not listed: of other programs."""
-OF_THE_SCREEN = frozenset({"theme", "copy", "panel", "keys"})
+OF_THE_SCREEN = frozenset({"theme", "panel", "keys"})
 """The commands of the app."""
 TAKEN = frozenset({*COMMANDS, *ALIASES, *OF_THE_SCREEN})
 """Names that a file cannot define."""

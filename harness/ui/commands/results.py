@@ -36,6 +36,20 @@ class StartTask:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowDiff:
+    """Run `work` concurrently and show its parts: texts, and unified diffs of one file each."""
+
+    work: Coroutine[Any, Any, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyText:
+    """Send a text to the clipboard."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlayEvents:
     """Show events as they arrive."""
 
@@ -63,4 +77,4 @@ class Quit:
     """End the program."""
 
 
-CommandResult = ShowText | ShowList | StartTask | PlayEvents | SwitchSession | EditQueue | Quit
+CommandResult = ShowText | ShowList | ShowDiff | CopyText | StartTask | PlayEvents | SwitchSession | EditQueue | Quit

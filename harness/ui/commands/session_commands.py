@@ -1,6 +1,7 @@
 """Slash commands about the session: its history, model, permissions, cost and files."""
 
 import asyncio
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from harness.session import Opening, PermissionRule, Session, SessionSummary
 from harness.ui.commands.results import (
     CommandError,
     CommandResult,
+    CopyText,
     EditQueue,
     PlayEvents,
     Quit,
@@ -39,6 +41,9 @@ MODES: Mapping[str, str] = MappingProxyType(
 """Descriptions of the permission modes."""
 MOST_LEFT = 20
 """Effects of tools that /undo names."""
+_CODE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)^ {0,3}(?P=fence)[`~]*[ \t]*$", re.DOTALL | re.MULTILINE
+)
 DOCTOR_S = 60.0
 """Seconds that the checks of /doctor may take."""
 VERDICTS = ("deny", "ask", "allow")
@@ -232,6 +237,23 @@ def config(session: Session, argument: str) -> CommandResult:
         "All others have their defaults; `harness doctor` shows each with its source, `harness settings` what it means."
     )
     return ShowText("\n".join((*lines, rest)))
+
+
+def copy(session: Session, argument: str) -> CommandResult:
+    """Send the last answer to the clipboard, or one of its code blocks."""
+    answers = (message.text for message in reversed(session.conversation.messages) if message.role == "assistant")
+    answer = next((text for text in answers if text.strip()), "")
+    if not answer:
+        raise CommandError("There is no answer to copy yet.")
+    if not argument:
+        return CopyText(answer)
+    blocks = [match["code"] for match in _CODE.finditer(answer)]
+    if argument != "code" and not argument.isdigit():
+        raise CommandError(f"{argument!r} is not known; type /copy, /copy code, or /copy 2 for the second code block.")
+    number = len(blocks) if argument == "code" else int(argument)
+    if not 1 <= number <= len(blocks):
+        raise CommandError(f"The last answer has {counted(len(blocks), 'code block')}; /copy copies all of it.")
+    return CopyText(blocks[number - 1])
 
 
 def doctor(session: Session, argument: str) -> CommandResult:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 _WORDS = {
     "agents": "subagents team",
     "background": "bg bashes jobs processes ps shells",
+    "checklist": "todo todo-list",
     "clear": "begin cls clean empty forget new new-chat newchat restart start-over wipe",
     "compact": "compress condense shorten smol summarise summarize summary",
     "config": "configuration options preferences prefs settings",
@@ -13,6 +14,7 @@ _WORDS = {
     "copy": "clip clipboard yank",
     "cost": "bill money price spend stats",
     "cron": "at every loop remind reminder schedule timer",
+    "diff": "changes changed git-diff modified",
     "doctor": "auth check debug health key login logout setup troubleshoot version",
     "effort": "reasoning think thinking",
     "exit": "bye close end leave logoff q stop",
@@ -20,18 +22,20 @@ _WORDS = {
     "fork": "branch duplicate",
     "help": "? commands h info man manual usage-help",
     "hooks": "hook",
+    "init": "agents-md agents.md claude-md onboard",
     "keys": "bindings hotkeys keybindings keymap shortcuts",
     "kill": "abort cancel terminate",
     "memory": "mem memories remember",
-    "mode": "accept-edits approval approval-mode approvals auto auto-edit permission-mode plan-mode read-only yolo",
+    "mode": "accept-edits approval approval-mode approvals auto auto-edit permission-mode read-only yolo",
     "model": "llm models provider switch",
     "permissions": "allow allowed-tools allowlist deny perms rules trust",
-    "plan": "checklist todo todos",
+    "plan": "plan-mode",
     "prompt": "instructions system system-prompt",
     "queue": "pending queued",
     "rename": "name title",
     "resume": "chats continue history load open restore switch-session threads",
     "retry": "again go-on redo regenerate repeat try-again",
+    "review": "code-review critique pr pr-review",
     "rewind": "back checkpoint checkpoints goto revert rollback time-travel",
     "sessions": "conversations list ls session",
     "skills": "plugins skill-list",
@@ -56,8 +60,9 @@ def suggestion(name: str, commands: Collection[str]) -> str:
     too many or too few. Mere similarity is not enough: /node is no /mode.
     """
     known = {word: command for word, command in MEANINGS.items() if command in commands}
-    known |= {command: command for command in commands}
-    meant = {known[name]} if name in known else {known[word] for word in known if _is_slip(name, word)}
+    of_words = {known[word] for word in known if _is_slip(name, word)}
+    of_commands = {command for command in commands if _is_slip(name, command)}
+    meant = {known[name]} if name in known else of_commands or of_words
     return meant.pop() if len(meant) == 1 else ""
 
 

@@ -4,6 +4,7 @@ There is no cursor movement, and colour never carries information of its own. Co
 of tools are made visible.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
@@ -316,6 +317,13 @@ class LinePrinter:
 
     def _painted(self, text: str, tone: Tone) -> str:
         return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if self._colours else text
+
+    def to_clipboard(self, text: str) -> bool:
+        """Let the terminal put a text into the clipboard; False: the output is no terminal."""
+        if not self._out.isatty():
+            return False
+        self._write(f"\x1b]52;c;{b64encode(text.encode('utf-8', 'replace')).decode()}\a")
+        return True
 
     def _write(self, text: str) -> None:
         if self.gone or not text:

@@ -256,6 +256,9 @@ class _Repl(SessionDriver):
     def show_text(self, text: str, heading: str = "") -> None:
         self._printer.say(f"{heading}\n{text}" if heading and self.playing else text)  # else it is right above
 
+    def to_terminal(self, text: str) -> bool:
+        return self._printer.to_clipboard(text)
+
     def show_line(self, line: Line) -> None:
         self._printer.line(line)
 

@@ -5,7 +5,7 @@ removed lines of a diff are red. A mark or a word repeats everything that colour
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -24,6 +24,7 @@ from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
     ChecklistEntry,
+    DiffEntry,
     Entry,
     ExamplesEntry,
     ListEntry,
@@ -81,10 +82,9 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case NoteEntry(line=line):
             return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
         case TextEntry(text=text, heading=heading):
-            body = hanging(Content(""), Content(visible(text)), width)
-            return (
-                Content("\n").join([one_line(Content.styled(visible(heading), NAME), width), body]) if heading else body
-            )
+            return Content("\n").join([*_heading(heading, width), hanging(Content(""), Content(visible(text)), width)])
+        case DiffEntry(heading=heading, parts=parts):
+            return Content("\n").join([*_heading(heading, width), *_diffs(parts, width)])
         case ListEntry(groups=groups):
             return listing_content(groups, width)
         case ExamplesEntry(prompts=prompts):
@@ -100,6 +100,20 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case TurnEndEntry(end=end):
             line = ending_line(end)
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
+
+
+def _heading(heading: str, width: int) -> list[Content]:
+    return [one_line(Content.styled(_flat(heading), NAME), width)] if heading else []
+
+
+def _diffs(parts: Sequence[str], width: int) -> Iterator[Content]:
+    from harness.ui.transcript.diff import diff_content  # with the first diff, not the first paint
+
+    for part in parts:
+        if (path := path_of_diff(part)) is None:
+            yield hanging(Content(""), Content(visible(part)), width)
+        else:
+            yield from diff_content(diff_rows(part), path, width)
 
 
 def _beginning(text: str, key: str) -> Content:

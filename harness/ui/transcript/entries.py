@@ -113,6 +113,15 @@ class TextEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class DiffEntry:
+    """Diffs printed by a command."""
+
+    heading: str
+    parts: tuple[str, ...]
+    """Texts, and unified diffs of one file each."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListEntry:
     """A list printed by a command."""
 
@@ -169,6 +178,7 @@ Entry = (
     | CallEntry
     | NoteEntry
     | TextEntry
+    | DiffEntry
     | ListEntry
     | ExamplesEntry
     | PauseEntry

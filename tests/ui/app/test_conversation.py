@@ -289,7 +289,7 @@ async def test_a_conversation_with_the_keys_lists_and_pages_that_come_between(tm
             await here.sees(answer)
             await here.rests()
         await here.says("/copy")
-        await here.sees("copied 10 characters")
+        await here.sees("sent 10 characters to the terminal")
         assert here.app.clipboard == "Forty-two."
 
         await here.pilot.press("left")

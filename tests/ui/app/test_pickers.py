@@ -23,9 +23,6 @@ class RecordingMenu(Menu):
     async def choose_theme(self, name: str) -> None:
         self.asked.append(f"theme {name}".strip())
 
-    def copy_answer(self) -> None:
-        self.asked.append("copy")
-
     async def pick_model(self) -> None:
         self.asked.append("model")
 
@@ -70,7 +67,7 @@ def test_what_needs_no_screen_is_left_to_the_others(line: str) -> None:
     assert menu.asked == []
 
 
-@pytest.mark.parametrize("name", ["copy", "panel", "keys"])
+@pytest.mark.parametrize("name", ["panel", "keys"])
 async def test_words_after_a_command_that_takes_none_are_refused(name: str) -> None:
     work = run_screen_command(f"/{name} all", RecordingMenu())
     assert work is not None

@@ -20,7 +20,7 @@ from harness.ui.commands.commands import (
     run_command,
     works_any_time,
 )
-from harness.ui.commands.results import PlayEvents, ShowText, StartTask
+from harness.ui.commands.results import CopyText, PlayEvents, ShowText, StartTask
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, calls, played, says, sessions
 
@@ -83,7 +83,7 @@ def test_the_commands_of_the_screen_are_taken() -> None:
 
 def test_only_commands_that_change_the_conversation_wait_for_the_turn() -> None:
     waiting = [name for name in COMMANDS if not works_any_time(f"/{name}")]
-    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "resume", "fork"]
+    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "review", "init", "resume", "fork"]
 
 
 @pytest.mark.anyio
@@ -131,3 +131,26 @@ async def test_doctor_reports_the_session_and_the_checks_of_its_folder(tmp_path:
         assert f"workspace {here.loaded.settings.workspace}" in " ".join(report.split())
         with pytest.raises(HarnessError, match="--online"):
             run_command("/doctor now", session)
+
+
+@pytest.mark.anyio
+async def test_copy_takes_the_last_answer_or_one_code_block(tmp_path: Path) -> None:
+    answer = "Two:\n```py\nfirst()\n```\n~~~\nsecond()\n```\n~~~"
+    async with sessions(tmp_path, says(answer)) as here, await here.open() as session:
+        with pytest.raises(HarnessError, match="no answer to copy"):
+            run_command("/copy", session)
+        await played(session.run("go"))
+        texts = {line: run_command(line, session) for line in ("/copy", "/copy 1", "/copy 2", "/copy code")}
+        assert {line: result.text for line, result in texts.items() if isinstance(result, CopyText)} == {
+            "/copy": answer,
+            "/copy 1": "first()\n",
+            "/copy 2": "second()\n```\n",
+            "/copy code": "second()\n```\n",
+        }
+        for wrong, words in (
+            ("/copy 3", "has 2 code blocks"),
+            ("/copy 0", "2 code blocks"),
+            ("/copy all", "not known"),
+        ):
+            with pytest.raises(HarnessError, match=words):
+                run_command(wrong, session)

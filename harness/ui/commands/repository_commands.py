@@ -1,0 +1,84 @@
+"""Slash commands about the repository and its files: /diff, /review, /init."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.base.external_text import counted, visible
+from harness.session import ChangedFile, Session
+from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowDiff
+
+PAGE_LINES = 200
+"""Lines of diffs after which a page ends, with the file that reaches it."""
+MOST_LINES = 1_000
+"""Lines shown of one file."""
+GROUPS = ("staged", "unstaged", "untracked")
+
+
+def diff(session: Session, argument: str) -> CommandResult:
+    """Show what is staged, unstaged and untracked, file by file; a number is a page, anything else a path."""
+    return ShowDiff(_diff(session, argument))
+
+
+def review(session: Session, argument: str) -> CommandResult:
+    """Let the model review the changes since a branch or commit."""
+    return PlayEvents(session.review(argument))
+
+
+def init(session: Session, argument: str) -> CommandResult:
+    """Let the model write AGENTS.md."""
+    return PlayEvents(session.write_instructions())
+
+
+async def _diff(session: Session, argument: str) -> tuple[str, ...]:
+    files = (await session.local_changes()).files
+    if not files:
+        return ("Nothing has changed since the last commit.",)
+    if argument and not argument.isdigit():
+        files = tuple(file for file in files if _is_below(file.path, argument.rstrip("/")))
+        if not files:
+            raise CommandError(f"No changed file is called {argument!r}; /diff lists them.")
+    pages = list(_pages(files))
+    number = int(argument) if argument.isdigit() else 1
+    if not 1 <= number <= len(pages):
+        raise CommandError(f"There is no page {number}; there {'is 1' if len(pages) == 1 else f'are {len(pages)}'}.")
+    shown = [part for file in pages[number - 1] for part in _parts(file)]
+    head = ["\n".join(_overview(files))] if number == 1 else []
+    left = sum(map(len, pages[number:]))
+    more = [f"{counted(left, 'more file')}: /diff {number + 1}, or /diff PATH for one of them"] if left else []
+    return (*head, *shown, *more)
+
+
+def _is_below(path: str, wanted: str) -> bool:
+    return path == wanted or path.startswith(f"{wanted}/") or path.endswith(f"/{wanted}")
+
+
+def _pages(files: Sequence[ChangedFile]) -> Iterator[Sequence[ChangedFile]]:
+    page: list[ChangedFile] = []
+    lines = 0
+    for file in files:
+        page.append(file)
+        lines += 1 + min(MOST_LINES, file.hunks.count("\n"))
+        if lines >= PAGE_LINES:
+            yield page
+            page, lines = [], 0
+    if page:
+        yield page
+
+
+def _overview(files: Sequence[ChangedFile]) -> Iterator[str]:
+    width = max(len(visible(file.path)) for file in files)
+    for group in GROUPS:
+        if inside := [file for file in files if file.group == group]:
+            added, removed = sum(file.added for file in inside), sum(file.removed for file in inside)
+            yield f"{group}: {counted(len(inside), 'file')}, +{added:,} −{removed:,}"
+            for file in inside:
+                yield f"  {visible(file.path):<{width}}  +{file.added:,} −{file.removed:,}  {file.note}".rstrip()
+
+
+def _parts(file: ChangedFile) -> Iterator[str]:
+    """A heading and the diff of one file; nothing for one whose lines are the same or not shown."""
+    if not file.hunks:
+        return
+    yield f"\n{file.path} ({', '.join(filter(None, (file.group, file.note)))})"
+    lines = file.diff.split("\n")
+    more = len(lines) - MOST_LINES
+    yield "\n".join((*lines[:MOST_LINES], f"… {more:,} more lines") if more > 0 else lines)
