@@ -87,7 +87,9 @@ def said(checked: Checked) -> tuple[object, ...]:
     """All but the texts of failures: identifiers and folders in them are new at each run. What never ends, or stays
     where it is, may be interrupted in any line of its loop."""
     failures = [result.failure for result in checked.results]
-    told = [one and (one.trouble, None if one.trouble in (Trouble.ENDLESS, Trouble.STUCK) else one.line) for one in failures]
+    told = [
+        one and (one.trouble, None if one.trouble in (Trouble.ENDLESS, Trouble.STUCK) else one.line) for one in failures
+    ]
     return checked.loading, told, checked.printed, checked.left
 
 
