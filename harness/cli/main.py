@@ -10,12 +10,27 @@ a tool call was not allowed, 130 interrupted, 128 + N after signal N.
 import io
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from harness.cli.parser import COMMANDS, agent_parser, command_parser, flags
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+
+ALSO_CALLED = {
+    "help": "--help",
+    "version": "--version",
+    "resume": "--resume",
+    "continue": "--continue",
+    "list": "sessions",
+    "history": "sessions",
+    "config": "settings",
+    "status": "doctor",
+    "login": "doctor",
+    "course": "learn",
+}
+"""Commands that people expect under another name."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,11 +67,15 @@ def _run(arguments: list[str]) -> int:
         from harness.cli import commands
 
         return commands.run(command, namespace)
-    if arguments and arguments[0][:1] not in ("", "-"):
-        _refuse_misspelt_command(arguments[0])
+    words = arguments[: next((at for at, one in enumerate(arguments) if one[:1] in ("", "-")), len(arguments))]
+    if words:
+        prints = not {"-p", "--print", "--prompt"}.isdisjoint(arguments)
+        _refuse_unknown_command(words[0], alone=len(words) == 1 and not prints)
+    if len(words) > 1:
+        _refuse(f'The prompt is in several parts; put it in quotes: harness "{" ".join(words)}"')
     namespace = agent_parser().parse_args(arguments)
-    if namespace.prompt and namespace.print is None:
-        _refuse_misspelt_command(namespace.prompt)
+    if namespace.prompt and namespace.print is None and "--" not in arguments:
+        _refuse_unknown_command(namespace.prompt, alone=True)
     from harness.ui.start import start
 
     return start(namespace, flags(namespace))
@@ -75,14 +94,26 @@ def _serving(arguments: list[str]) -> "Namespace":
     return namespace
 
 
-def _refuse_misspelt_command(prompt: str) -> None:
+def _refuse_unknown_command(word: str, *, alone: bool) -> None:
+    """A single bare word is a command, not a prompt. `alone`: no other words follow; else only a near miss is one."""
+    if not (word.isascii() and word.replace("-", "").isalpha()):
+        return
     from difflib import get_close_matches
 
-    near = get_close_matches(prompt.strip().lower(), COMMANDS, n=1, cutoff=0.75)
+    near = ALSO_CALLED.get(word.lower()) or next(
+        iter(get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.75)), None
+    )
+    as_prompt = f"`harness -- {word}` takes it as a prompt"
     if near:
-        from harness.base.errors import SettingsError
+        _refuse(f"Unknown command {word!r}; did you mean `harness {near}` ({as_prompt})?")
+    if alone:
+        _refuse(f"Unknown command {word!r}; `harness --help` lists the commands, and {as_prompt}")
 
-        raise SettingsError(f"Unknown command {prompt!r}; did you mean `harness {near[0]}`?")
+
+def _refuse(problem: str) -> NoReturn:
+    from harness.base.errors import SettingsError
+
+    raise SettingsError(f"{problem}.")
 
 
 def _failed(error: Exception, *, debug: bool) -> int:

@@ -76,7 +76,11 @@ def agent_parser() -> "ArgumentParser":
         dest="print",
     )
     add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
-    add("--json-schema", metavar="FILE", help="with -p: answer with JSON that matches the schema in FILE, or JSON text")
+    add(
+        "--json-schema",
+        metavar="FILE",
+        help="with -p: answer with JSON for the schema in FILE (-: standard input) or in this text",
+    )
     add("-m", "--model", metavar="NAME", help="the model to use")
     add(
         *("--fallback-model",),

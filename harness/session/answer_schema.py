@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 MOST_BYTES = 200_000
+STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(?P<inner>.*?)\n?```\s*\Z", re.DOTALL)
 _IN = "Answer with one JSON value that fits this JSON schema, and with nothing else: no words around it, no code fence."
 
@@ -38,7 +39,7 @@ class AnswerSchema:
 
     @staticmethod
     def load(given: str) -> "AnswerSchema":
-        """Read a schema from a file or a pipe, or the text itself, which begins with a brace.
+        """Read a schema from a file, a pipe or standard input, or the text itself, which begins with a brace.
 
         Raises SettingsError, one sentence with file and line, for one that cannot be used.
         """
@@ -46,6 +47,9 @@ class AnswerSchema:
         try:
             if given.lstrip().startswith("{"):
                 file = Path("--json-schema")
+            elif given in STANDARD_INPUT:
+                with open(0, "rb", closefd=False) as pipe:
+                    text = pipe.read(MOST_BYTES + 1).decode("utf-8-sig")
             elif file.is_fifo():  # such as <(…) of a shell
                 with file.open("rb") as pipe:
                     text = pipe.read(MOST_BYTES + 1).decode("utf-8-sig")

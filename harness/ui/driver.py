@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Collection, Coroutine, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from typing import Any, TypeVar
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, SettingsError
 from harness.events import (
     BreakerCommand,
     BreakerState,
@@ -287,6 +287,8 @@ class SessionDriver(ABC):
             else:
                 await self.play(self.session.user_commands.shell(command))
         elif not self._is_command(line):
+            if problem := self.session.context.too_long(prompt_of(text)):
+                raise SettingsError(problem)
             await self.play(self.session.run(prompt_of(text)))
         elif (own := self.own_command(line)) is not None:
             await own

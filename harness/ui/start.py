@@ -101,12 +101,13 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
         from harness.ui.plain.headless import OutputFormat, headless
         from harness.ui.plain.streams import prompt_from
 
-    schema = None
+    schema, piped = None, True
     if options.json_schema is not None:
-        from harness.session.answer_schema import AnswerSchema
+        from harness.session.answer_schema import STANDARD_INPUT, AnswerSchema
 
         schema = AnswerSchema.load(options.json_schema)
-    prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
+        piped = options.json_schema not in STANDARD_INPUT
+    prompt = prompt_from(options.print or options.prompt or "", sys.stdin if piped else None, sys.stderr)
     mode = loaded.settings.permission_mode if options.permission_mode else ""
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session, mode)
     form = OutputFormat(options.output_format or "text")

@@ -1,6 +1,7 @@
 """The command line: imported modules, rejected arguments, and output of the small commands."""
 
 import asyncio
+import io
 import json
 import signal
 import subprocess
@@ -48,9 +49,13 @@ def test_the_version_needs_no_more_than_the_interpreter() -> None:
         (("-p", "a", "--fork-session"), "--continue or --resume"),
         (("-p", "a", "-c", "-r", "x"), "different sessions"),
         (("--output-format", "json"), "needs -p"),
-        (("docter",), "did you mean `harness doctor`?"),
-        (("Sesions", "--all"), "did you mean `harness sessions`?"),
-        (("crom", "list"), "did you mean `harness cron`?"),
+        (("docter",), "did you mean `harness doctor`"),
+        (("Sesions", "--all"), "did you mean `harness sessions`"),
+        (("crom", "list"), "did you mean `harness cron`"),
+        (("--plain", "replya"), "did you mean `harness replay` (`harness -- replya` takes it as a prompt)?"),
+        (("resume", "abc"), "did you mean `harness --resume`"),
+        (("upgrade",), "`harness --help` lists the commands, and `harness -- upgrade` takes it as a prompt."),
+        (("fix", "the", "bug", "--plain"), 'put it in quotes: harness "fix the bug".'),
         (("replay", "nofile"), "`harness sessions` lists them"),
         (("export", "nothing-like-it"), "nothing-like-it"),
     ],
@@ -63,6 +68,16 @@ def test_bad_usage_gets_one_sentence_and_exit_2(
     (sentence,) = err.splitlines()
     assert out == ""
     assert words in sentence
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--", "doctr"), ("hello", "-p"), ("-p", "sesions"), ("fix the bug",), ("Hello!",), ("直して",)]
+)
+def test_a_prompt_is_not_taken_for_a_command(
+    here: Place, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["--plain", *arguments]) == 0
 
 
 @pytest.mark.parametrize("address", ["ftp://example.org", "http://user:pw@localhost:1"])

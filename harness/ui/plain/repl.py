@@ -287,7 +287,11 @@ class _Repl(SessionDriver):
     def ended(self, end: ItemEnd) -> None:
         for line in end.given_back:
             self._printer.say(f"  not run, as you stopped: {line}")
-        if self._keyboard is None and end.error is not None and not isinstance(end.error, HarnessError):
+        if self._keyboard is not None or end.error is None:
+            return
+        if isinstance(end.error, HarnessError):
+            self._exit_code = end.error.exit_code
+        else:
             self.leave(1)  # the lines behind it may rely on it, and no user reads the error
 
     async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:

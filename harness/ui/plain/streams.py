@@ -18,9 +18,12 @@ MOST_PIPED = 10_000_000
 """Bytes of piped text, more than fits the window of any model."""
 
 
-def prompt_from(given: str, source: TextIO, err: TextIO) -> str:
-    """The prompt of a headless run; piped text follows the given one. Raises SettingsError if both are empty."""
-    piped = _piped(source, err, waits=not given.strip())
+def prompt_from(given: str, source: TextIO | None, err: TextIO) -> str:
+    """The prompt of a headless run; piped text follows the given one. Raises SettingsError if both are empty.
+
+    `source`: None if something else was read from standard input.
+    """
+    piped = "" if source is None else _piped(source, err, waits=not given.strip())
     prompt = "\n\n".join(part for part in (given, piped.strip("\n")) if part.strip())
     if not prompt:
         raise SettingsError('There is no prompt; give one in quotes, as in harness -p "what is here?", or pipe it in.')

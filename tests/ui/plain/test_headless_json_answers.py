@@ -44,6 +44,15 @@ async def test_text_is_the_json_and_nothing_else(place: Place) -> None:
     assert "minimum" not in sent["schema"]["properties"]["count"], "the API takes no limits; we check them ourselves"
 
 
+@pytest.mark.parametrize("name", ["-", pytest.param("/dev/stdin", marks=pytest.mark.stories)])
+async def test_a_schema_on_standard_input_is_no_part_of_the_prompt(place: Place, name: str) -> None:
+    async with PracticeServer(script=Script.parse(says(GOOD))) as server:
+        there = Place(place.folder, server.base_url)
+        ended = await run(there, "-p", "Count", "--json-schema", name, stdin=json.dumps(SCHEMA))
+    assert (ended.code, ended.out) == (0, f"{GOOD}\n")
+    assert [body["messages"][0]["content"][-1]["text"] for body in bodies(server)] == ["Count"]  # type: ignore[index]
+
+
 async def test_the_result_object_has_the_value(place: Place) -> None:
     ended, _ = await answered(place, says(GOOD), "--output-format", "stream-json")
     result = json.loads(ended.out.splitlines()[-1])

@@ -4,6 +4,7 @@
 import io
 import json
 import logging
+import re
 import signal
 
 import pytest
@@ -295,6 +296,17 @@ async def test_undo_in_a_pipe_takes_back_what_the_tools_wrote(place: Place) -> N
     ended = await run(place, "--yolo", stdin="replace milk with tea in notes.txt\n/undo\n")
     assert "“milk” is now “tea”" in ended.out
     assert (place.folder / "notes.txt").read_text() == "milk\n"
+
+
+async def test_a_piped_prompt_that_fits_no_window_is_refused_with_the_numbers(place: Place) -> None:
+    async with PracticeServer() as server:
+        ended = await run(
+            Place(place.folder, server.base_url), "-m", "claude-haiku-4-5", stdin=f"{'word ' * 250_000}\n"
+        )
+    assert (ended.code, len(server.requests)) == (2, 0)
+    assert re.search(
+        r"The prompt has about [\d,]+ tokens, and claude-haiku-4-5 takes [\d,]+ beside", " ".join(ended.out.split())
+    )
 
 
 async def test_the_exit_code_of_a_pipe_is_that_of_the_last_turn(place: Place) -> None:
