@@ -35,7 +35,8 @@ class PermissionAnswered(Event):
 
     call_id: str
     tool: str
-    answer: Literal["once", "always", "no"]
+    answer: Literal["once", "always", "edits", "no"]
+    """With "edits" all edits are allowed from now on: the permission mode changes."""
     by: Literal["user", "rule", "mode", "default"]
     why: str = ""
 

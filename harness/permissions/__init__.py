@@ -1,6 +1,7 @@
 """Who may do what: the question before anything that writes or runs."""
 
 from harness.hooks import Verdict
+from harness.permissions.argument_set import rule_in_words
 from harness.permissions.decision import (
     Allow,
     Ask,
@@ -34,5 +35,6 @@ __all__ = [
     "Verdict",
     "commands_of",
     "parse_rule",
+    "rule_in_words",
     "with_verdict",
 ]

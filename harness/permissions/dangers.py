@@ -10,6 +10,7 @@ from harness.permissions.name_sets import names
 from harness.permissions.programs.git import GlobalOptions, global_options
 from harness.permissions.shell.resolution import SHELLS, ResolvedCommand, base_name
 from harness.permissions.shell.syntax import SimpleCommand, Word, WordKind
+from harness.permissions.variables import harmless_library, harmless_program
 from harness.processes.git_safety import harmless_setting
 
 INTERPRETERS = names("python python2 python3 node deno bun perl ruby php lua osascript pwsh powershell tclsh")
@@ -35,7 +36,11 @@ Check = Callable[[ParsedArguments], str]
 
 def dangers(simple: SimpleCommand) -> tuple[str, ...]:
     """Every known danger of a command."""
-    rerouted = [one.name for one in simple.assignments if _REROUTES.fullmatch(one.name)]
+    rerouted = [
+        one.name
+        for one in simple.assignments
+        if _REROUTES.fullmatch(one.name) and not (harmless_library(one) or harmless_program(one))
+    ]
     found = [f"it sets {', '.join(rerouted)}, so that something else may run"] if rerouted else []
     if danger := _of_program(simple):
         found.append(danger)

@@ -50,7 +50,11 @@ class PermissionRequest:
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()
-    """Rules that the user may save and that together would have allowed the call."""
+    """Rules that the user may save and that together would have allowed exactly this call."""
+    family: str = ""
+    """One wider rule that would have allowed the call; empty: none."""
+    edits: bool = False
+    """The mode that allows edits would have allowed it."""
     dangers: tuple[str, ...] = ()
     """Each dangerous part of the call and why. If any, only this one call can be allowed, and "no" is the first
     choice."""
@@ -60,14 +64,15 @@ class PermissionRequest:
 class PermissionAnswer:
     """The answer to a permission question."""
 
-    choice: Literal["once", "always", "no"]
+    choice: Literal["once", "always", "edits", "no"]
+    """With "edits" all edits are allowed from now on: the mode changes."""
     why: str = ""
     """The reason, which also goes back to the model."""
     by: Literal["user", "rule", "mode", "default"] = "user"
     rules: tuple[str, ...] = ()
     """With "always": the rules that apply from now on; none: exactly this call."""
     keep: bool = False
-    """With rules: they are saved for later sessions."""
+    """With rules: they are saved for later sessions in this folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,11 @@ class Ask:
 
     why: str
     offers: tuple[str, ...] = ()
-    """Rules that would have allowed it."""
+    """Rules that together would have allowed exactly this."""
+    family: str = ""
+    """One wider rule that would have allowed it."""
+    edits: bool = False
+    """The mode that allows edits would have allowed it."""
     firm: bool = True
     """False: only the mode requires the question, and a hook may answer it."""
     dangers: tuple[str, ...] = ()

@@ -1,9 +1,10 @@
-"""The rules offered with a question: never more than the question showed.
+"""The rules offered with a question: what would have allowed it from the start.
 
-A command is offered exactly as it is written. Only where all that may follow it is known to do nothing else does the
-rule end in a *, and those commands are in a closed table, each with its reason. Most are not there, test runners and
-builds among them, because further words make them run other code: `make test SHELL=./x`, `go test -exec ./x`,
-`cargo test --config …`, `npm run build --script-shell=./x`, or remove a folder: `pytest --basetemp=src`.
+An exact rule is the command as it is written. A family also covers what the user has not seen, so it is offered only
+where all that it covers is spelled out or goes to code of the project: a few commands with listed options and paths
+below the workspace, and the arguments of scripts. Most commands have none, because further words make them run other
+code: `make test SHELL=./x`, `go test -exec ./x`, `cargo test --config …`, `npm run build --script-shell=./x`, or remove
+a folder: `pytest --basetemp=src`.
 """
 
 import posixpath
@@ -16,37 +17,88 @@ from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.requirements import SHELL, Requirement, RequirementKind
 from harness.permissions.rules import READ, WRITE
-from harness.permissions.shell.syntax import Word, WordKind
+from harness.permissions.shell.syntax import Assignment, Word, WordKind
+from harness.permissions.variables import harmless_library
 
 _PLAIN = frozenset("-_./:=,+@%^")
 _SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})
 _BROUGHT = frozenset({"node_modules", "venv", "env", "site-packages", "vendor"})
 
 
-def offer(need: Requirement, around: Surroundings) -> str | None:
-    """A rule that would have allowed this; None if only this one call can be allowed."""
+LONGEST = 200
+"""Characters of a command for which a family is offered: it must be seen whole."""
+
+
+def exact_rule(need: Requirement, around: Surroundings) -> str | None:
+    """A rule for just this; None if only this one call can be allowed."""
     match need.kind:
         case RequirementKind.COMMAND:
-            return _command(need)
+            written = _written(need)
+            return None if written is None else _rule(written)
         case RequirementKind.WRITE if need.paths:
-            return f"{WRITE}({_files(need.paths[0], around)})"
+            return f"{WRITE}({around.shown(posixpath.normpath(need.paths[0]))})"
         case RequirementKind.READ if need.paths and not need.pattern:
             return f"{READ}({around.shown(posixpath.normpath(need.paths[0]))})"
-        case RequirementKind.TOOL if need.tool != SHELL:
-            return need.tool
         case _:
             return None
 
 
-def _command(need: Requirement) -> str | None:
-    if not need.words or need.assignments or need.dangers:
+def family_rules(need: Requirement, around: Surroundings) -> tuple[str, ...]:
+    """Wider rules that may cover this, the narrowest first. Whether one does is for the rule to say."""
+    match need.kind:
+        case RequirementKind.COMMAND if len(need.shown) <= LONGEST:
+            return _command_families(need)
+        case RequirementKind.WRITE if need.paths and not need.shell:
+            return (f"{WRITE}({_files(need.paths[0], around)})",)
+        case RequirementKind.TOOL if need.tool != SHELL:
+            return (need.tool,)
+        case _:
+            return ()
+
+
+def _written(need: Requirement) -> list[str] | None:
+    """The command and its assignments, each word quoted as a pattern that means just itself."""
+    if not need.words or need.dangers or "=" in need.words[0].text:
         return None
-    written = [_quoted(word) for word in need.words]
+    assigned = [_assignment(one) for one in need.assignments]
+    written = [*assigned, *map(_quoted, need.words)]
     texts = [text for text in written if text is not None]
-    if len(texts) < len(written) or "=" in need.words[0].text:
-        return None
+    return texts if len(texts) == len(written) else None
+
+
+def _assignment(assignment: Assignment) -> str | None:
+    if harmless_library(assignment):
+        return f"{assignment.name}={assignment.value.text}"
+    value = _quoted(assignment.value)
+    return None if value is None else f"{assignment.name}={value}"
+
+
+def _command_families(need: Requirement) -> tuple[str, ...]:
+    texts = _written(need)
+    if texts is None:
+        return ()
+    assigned, words = texts[: len(need.assignments)], texts[len(need.assignments) :]
     kept = _kept(need.words)
-    return _rule(texts if kept is None else [*texts[:kept], "*"])
+    found = [] if kept is None else [_rule([*assigned, *words[:kept], "*"])]
+    for front, rest in _LISTED.items():
+        if words[: len(front.split())] == front.split():
+            found.append(_rule([*assigned, front, rest]))
+    return tuple(found)
+
+
+_PYTEST = "<paths -q -x -v -k= -m= --tb= --lf -s>"
+_CARGO = "<names -q -v -p= --lib --bins --tests --all --workspace --release --all-features>"
+_LISTED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("pytest", "python -m pytest", "python3 -m pytest"), _PYTEST),
+        **dict.fromkeys(("uv run pytest", "poetry run pytest"), _PYTEST),
+        "ruff check": "<paths -q -n --fix --diff --select= --ignore=>",
+        "ruff format": "<paths -q -n --check --diff>",
+        "mypy": "<paths --strict>",
+        **dict.fromkeys(("cargo test", "cargo check", "cargo build", "cargo clippy"), _CARGO),
+    }
+)
+"""Commands and the arguments that change what they look at and what they show, and nothing else."""
 
 
 # ── commands that any words may follow ──────────────────────────────────────────────────────────

@@ -15,12 +15,19 @@ from dataclasses import dataclass, replace
 from harness.hooks import Verdict
 from harness.permissions.decision import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
-from harness.permissions.offers import offer
+from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
 from harness.permissions.variables import harmless_assignment
 from harness.tools.tool import Effect
+
+THE_CALL = "the call"
+"""What is missing where there is nothing more to say about it."""
+MOST_PARTS = 3
+"""Parts of a call that a reason names."""
+MOST_SHORT = 40
+"""Characters of a command in a reason; the question shows all of it above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ class RuleVerdict:
     """The reason if nothing is missing."""
     by_rule: bool = False
     offers: tuple[str, ...] = ()
-    """Rules that together would have allowed the missing parts, if rules can express it."""
+    """Rules that together would have allowed exactly the missing parts, if rules can express it."""
+    family: str = ""
+    """One wider rule that would have allowed all of it; empty: none is safe to offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +130,34 @@ class RuleBook:
             missing.append((need, problem))
             if not problem.patterns:
                 dangers |= dict.fromkeys(f"{_quoted(need)}: {why}" for why in need.dangers or (problem.why,))
-        offers = [] if dangers else [offer(need, self.around) for need, _ in missing]
+        offers = [] if dangers else [self._sound(exact_rule(need, self.around), need, disk) for need, _ in missing]
         return RuleVerdict(
             perhaps_denied=self._met(Verdict.DENY, needs, disk, RuleMatch.MAYBE),
             asked=self._met(Verdict.ASK, needs, disk, RuleMatch.YES)
             or self._met(Verdict.ASK, needs, disk, RuleMatch.MAYBE),
             dangers=tuple(dangers),
-            missing=_missing(missing, request),
+            missing=_missing(missing),
             allowed=used[0].described() + " allows it" if used else "it is read-only",
             by_rule=bool(used),
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
+            family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
         )
+
+    def _family(self, need: Requirement, request: PermissionRequest) -> str:
+        """The narrowest wider rule that covers all that is missing of a call; none for chains of commands."""
+        command = str(request.input.get("command", ""))
+        if need.kind is RequirementKind.COMMAND and not _is_plain(need, command):
+            return ""
+        found = (self._sound(text, need, request.disk) for text in family_rules(need, self.around))
+        return next(filter(None, found), "")
+
+    def _sound(self, text: str | None, need: Requirement, disk: Disk) -> str | None:
+        """The rule if it really covers what it is offered for; None for a name that no rule can hold."""
+        try:
+            rule = None if text is None else self.parse(Verdict.ALLOW, text, RuleScope.SESSION)
+        except RuleError:
+            return None
+        return text if rule is not None and rule.covers(need, disk) else None
 
     def _met(self, verdict: Verdict, needs: tuple[Requirement, ...], disk: Disk, wanted: RuleMatch) -> str:
         for rule in self._rules:
@@ -176,7 +202,7 @@ class RuleBook:
 
     def _path_problem(self, need: Requirement, disk: Disk) -> _Problem | None:
         if not need.paths:
-            return None if need.looks else _Problem("the file is not known")
+            return None if need.looks else _Problem("which file that is, is known only when it runs")
         leads = tuple(lead for path in need.paths for lead in leads_to(path, disk))
         real = tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
         outside = (need.shell or not need.held) and not all(map(self.around.inside, real))
@@ -199,7 +225,7 @@ class RuleBook:
                 return _Problem("it is outside the workspace", patterns=self._named(need, disk))
             case _ if self.around.obeyed(leads):
                 named = self._named(need, disk, obeyed=True)
-                return _Problem("an agent, git, an editor or a CI obeys it", patterns=named)
+                return _Problem("an agent, git, a shell, an editor or a CI obeys it", patterns=named)
             case _:
                 return None if need.implied else _Problem("")
 
@@ -260,18 +286,43 @@ def _quoted(need: Requirement) -> str:
             return f"`{shown if len(shown) <= 80 else shown[:79] + '…'}`"
 
 
-def _missing(missing: list[tuple[Requirement, _Problem]], request: PermissionRequest) -> str:
-    """The missing parts in words; "the call" if it is all of it."""
+def _missing(missing: list[tuple[Requirement, _Problem]]) -> str:
+    """The missing parts in a few words: what runs, what is written, and what else is the matter."""
     if not missing:
         return ""
-    need, problem = missing[0]
-    if need.kind is RequirementKind.UNREADABLE:
-        return f"the line, which cannot be read: {need.shown}"
-    whole = need.kind is RequirementKind.TOOL or need.shown.strip() == str(request.input.get("command", "")).strip()
-    if len(missing) == 1 and whole and not problem.why:
-        return "the call"
-    parts = dict.fromkeys(_quoted(need) + (f" ({problem.why})" if problem.why else "") for need, problem in missing[:3])
-    return ", ".join(parts) + (" and more" if len(missing) > 3 else "")
+    if missing[0][0].kind is RequirementKind.UNREADABLE:
+        return f"this line cannot be read: {missing[0][0].shown}"
+    about = {need.words for need, problem in missing if problem.why and need.kind is not RequirementKind.COMMAND}
+    runs: dict[str, None] = {}
+    others: dict[str, None] = {}
+    for need, problem in missing:
+        if need.kind is RequirementKind.COMMAND and (problem.why or need.words not in about):
+            runs[f"`{_short(need)}`" + (f" ({problem.why})" if problem.why else "")] = None
+        elif problem.why and need.kind is not RequirementKind.COMMAND:
+            is_about_it = problem.why.startswith("it ")
+            others[_quoted(need) + (problem.why.removeprefix("it") if is_about_it else f": {problem.why}")] = None
+        elif need.kind is RequirementKind.WRITE and need.shell:
+            others[f"it writes `{need.shown.lstrip('&<>| ')}`"] = None
+    more = ", …" if len(runs) > MOST_PARTS else ""
+    parts = [f"it runs {', '.join(list(runs)[:MOST_PARTS])}{more}"] if runs else []
+    return "; ".join([*parts, *list(others)[:MOST_PARTS]]) or THE_CALL
+
+
+def _short(need: Requirement) -> str:
+    """The program, with what seems to be its subcommand."""
+    first, *rest = [word.text for word in need.words] or [need.shown]
+    more = 2 if rest[:1] == ["-m"] else 1 if rest and re.fullmatch(r"[a-z][\w:-]*", rest[0]) else 0
+    return " ".join((first, *rest[:more]))[:MOST_SHORT]
+
+
+def _is_plain(need: Requirement, line: str) -> bool:
+    """The line is one command or pipeline, no chain, and shows the command itself, not in quotes (`sh -c 'x'`)."""
+    bare, shown = (_QUOTED.sub("'", text.strip()) for text in (line, need.shown))
+    return shown in bare and _CHAIN.search(bare) is None
+
+
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+_CHAIN = re.compile(r"&&|\|\||;|\n|(?<!>)&(?!>)|`|[$<>]?\(|\{")
 
 
 Rule = Callable[[PermissionRequest], Decision | None]
@@ -345,7 +396,7 @@ class Permissions:
             return asked
         if request.outside is not None and judgement.missing:
             why = f"{request.outside} is outside the workspace"
-            return self._by_answer(request) or Ask(why, judgement.offers, firm=False)
+            return self._by_answer(request) or _rememberable(why, request, judgement)
         return Allow(why)
 
     def _judged(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
@@ -363,8 +414,8 @@ class Permissions:
             )
         decision = self._by_answer(request) or self._by_mode(request)
         if isinstance(decision, Ask):
-            about = "" if judgement.missing == "the call" else f", and no rule allows {judgement.missing}"
-            return Ask(decision.why + (about if request.tool == SHELL else ""), judgement.offers, firm=False)
+            why = decision.why if judgement.missing == THE_CALL else judgement.missing
+            return _rememberable(why, request, judgement)
         return decision
 
     def _everything(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
@@ -384,10 +435,11 @@ class Permissions:
             case Mode.EDITS if request.effect is Effect.WRITE:
                 return Allow("writing inside the workspace is allowed in this mode", by="mode")
             case _:
-                return Ask(f"{request.tool} {_VERBS[request.effect]}", firm=False)
+                return Ask(f"it {_VERBS[request.effect]}", firm=False, edits=request.effect is Effect.WRITE)
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
-        """Apply an answer to this request; "always" also counts for later requests of the same scope.
+        """Apply an answer to this request; "always" also counts for later requests of the same scope, and "edits" goes
+        with a change of the mode, which is not made here.
 
         Without rules in the answer the scope is the tool for one that writes files, exactly this command line for
         bash, and exactly this input for any other tool that runs things. With rules it is what they allow, for this
@@ -396,7 +448,7 @@ class Permissions:
         match answer.choice:
             case "no":
                 return Deny(answer.why, by=answer.by)
-            case "once":
+            case "once" | "edits":
                 return Allow(answer.why, by=answer.by)
             case "always" if answer.rules and self.book is not None:
                 scope = RuleScope.ALWAYS if answer.keep else RuleScope.SESSION
@@ -428,9 +480,14 @@ def _looks(request: PermissionRequest, judgement: RuleVerdict) -> bool:
 
 def _firm(request: PermissionRequest, judgement: RuleVerdict, reason: str) -> Ask | None:
     """The question that a rule or a danger requires; None: neither."""
-    danger = f"{request.tool} does something dangerous, {'; '.join(judgement.dangers)}" if judgement.dangers else ""
-    why = "; ".join(filter(None, (reason, danger)))
+    why = "; ".join(filter(None, (reason, *judgement.dangers)))
     return Ask(why, dangers=judgement.dangers) if why else None
+
+
+def _rememberable(why: str, request: PermissionRequest, judgement: RuleVerdict) -> Ask:
+    """A question whose answer can also hold for later calls."""
+    edits = request.effect is Effect.WRITE
+    return Ask(why, judgement.offers, firm=False, family=judgement.family, edits=edits)
 
 
 def _scope(request: PermissionRequest) -> tuple[str, str]:
@@ -443,7 +500,7 @@ def _scope(request: PermissionRequest) -> tuple[str, str]:
 
 _VERBS = {
     Effect.READ: "reads",
-    Effect.WRITE: "writes files",
+    Effect.WRITE: "writes a file",
     Effect.RUN: "runs a program",
     Effect.DELEGATE: "starts a subagent",
 }

@@ -104,6 +104,8 @@ OBEYED = (
     *("**/.pre-commit-*.yml", "**/lefthook*.y*ml", "**/.lefthook*/**", "**/.lefthook*.y*ml", "**/.lintstagedrc*"),
     *("**/.devcontainer/**", "**/.devcontainer.json", "**/*.code-workspace", "**/.zed/**", "**/.fleet/**"),
     *("**/.exrc", "**/.vimrc", "**/.nvimrc", "**/.nvim.lua", "**/.dir-locals.el", "**/.direnv/**", "**/.autoenv*"),
+    *("**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs", "**/.cargo/config", "**/.cargo/config.toml"),
+    *("**/.bashrc", "**/.bash_profile", "**/.profile", "**/.zshrc", "**/.zshenv"),
     *("**/.mise/**", "**/.mise*.toml", "**/mise*.toml", "**/.tool-versions"),
     *("**/.github", "**/.github/workflows/**", "**/.github/actions/**", "**/.gitlab", "**/.gitlab/ci/**"),
     *("**/.gitlab-ci*.y*ml", "**/.forgejo", "**/.gitea"),
@@ -111,8 +113,8 @@ OBEYED = (
     *("**/.woodpecker.y*ml", "**/.forgejo/workflows/**", "**/.gitea/workflows/**", "**/azure-pipelines*.y*ml"),
     *("**/bitbucket-pipelines.y*ml", "**/appveyor.yml", "**/.appveyor.yml", "**/Jenkinsfile*", "**/.cirrus.yml"),
 )
-"""Files that an agent, git, an editor, the shell on entering the folder, or a CI obeys: writing one is asked about in
-every mode that asks. A Makefile or package.json is run only on request, and is ordinary work."""
+"""Files that an agent, git, an editor, a shell, a package manager or a CI obeys: writing one is asked about in every
+mode that asks. A Makefile or package.json is run only on request, and is ordinary work."""
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 """Devices that writing cannot damage."""
 HARMLESS_SOURCES = frozenset({"/dev/null", "/dev/stdin"})

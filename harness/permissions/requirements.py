@@ -100,6 +100,8 @@ class Requirement:
     """Why confirmation is needed in every case."""
     implied: bool = False
     """Whoever allows the command has allowed this, unless there is something the matter with it."""
+    folders: tuple[str, ...] = ()
+    """Where a command may run; none: not known."""
     held: bool = True
     """The tool itself keeps to the workspace, so that the path need not be looked at for that."""
 
@@ -193,6 +195,7 @@ class _Line:
             shows=shows,
             dangers=dangers_of(run),
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
+            folders=() if self._lost else tuple(self._folders),
         )
         yield from self._of_words(simple, name, found, looks=looks)
         if looks or run.transparent:
@@ -412,7 +415,11 @@ def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
     values = tuple(
         Word(value, word.kind)
         for word in words
-        for value in (word.text.partition("=")[2], word.text.removeprefix("@") if word.text[:1] == "@" else "")
+        for value in (
+            word.text.partition("=")[2],
+            word.text.removeprefix("@") if word.text[:1] == "@" else "",
+            word.text.partition("::")[0] if "::" in word.text else "",
+        )
         if value
     )
     return tuple(word for word in (*words, *values) if "\n" not in word.text)

@@ -1,11 +1,12 @@
 """Permission rules: allow, ask, deny.
 
-    bash(npm run *)     read(~/.ssh/**)     write(src/**)     agent
+    bash(npm run *)     bash(pytest <paths -q -k=>)     read(~/.ssh/**)     write(src/**)     agent
 
 `bash` takes a command in brackets: each word as it is, a * inside a word for any text, a * at the end for any further
-words. `read` and `write` take a path: * within a name, ** across folders; it begins at the workspace, at ~ or at /.
-Without brackets a rule is about every command, every path, or the tool of that name. Rules that were written for other
-programs, `Bash(npm run:*)` or `Edit(src/**)`, are read too. A name that means no tool is an error: it protects nothing.
+words. In a rule that allows, <…> at the end lists the arguments that may follow (`argument_set`). `read` and `write`
+take a path: * within a name, ** across folders; it begins at the workspace, at ~ or at /. Without brackets a rule is
+about every command, every path, or the tool of that name. Rules that were written for other programs, `Bash(npm run:*)`
+or `Edit(src/**)`, are read too. A name that means no tool is an error: it protects nothing.
 """
 
 import re
@@ -17,6 +18,7 @@ from functools import cached_property
 
 from harness.events.tool_names import NOTEBOOKS, nearest_tool, plain_name, tool_called
 from harness.hooks import Verdict
+from harness.permissions.argument_set import WRITTEN, ArgumentSet, parse_arguments
 from harness.permissions.dangers import OPAQUE, as_git
 from harness.permissions.disk import Disk, TreeContents
 from harness.permissions.programs import PROGRAMS
@@ -67,6 +69,10 @@ class PermissionRule:
     """bash, read, write, or the name of a tool."""
     command: tuple[Word, ...] | None = None
     assignments: tuple[Assignment, ...] = ()
+    arguments: ArgumentSet | None = None
+    """What may follow the command; None: nothing else, or what a * says."""
+    around: Surroundings | None = None
+    """With `arguments`: what their paths are relative to."""
     path: PathPattern | None = None
     also: tuple[PathPattern, ...] = ()
     """Other readings of the path in a rule that denies or asks: it is never less than its author thought."""
@@ -79,7 +85,9 @@ class PermissionRule:
         """It has no wildcard, so it covers even dangerous calls."""
         if self.path is not None:
             return self.path.exact
-        return self.command is not None and all(word.kind is WordKind.LITERAL for word in self.command)
+        if self.command is None or self.arguments is not None:
+            return False
+        return all(word.kind is WordKind.LITERAL for word in self.command)
 
     def described(self) -> str:
         """The rule and its origin, for a reason text."""
@@ -95,8 +103,8 @@ class PermissionRule:
                 if everything
                 else f"{self.subject}({', '.join(one.text for one in (self.path, *self.also))})"
             )
-        if self.command is None:
-            return self.subject
+        if self.command is None or self.arguments is not None:
+            return self.text
         commands = self._meant[:1] if self.verdict is Verdict.ALLOW else self._meant
         return f"{self.subject}({' or '.join(' '.join(word.text for word in words) for words in commands)})"
 
@@ -104,11 +112,13 @@ class PermissionRule:
         """For allow rules: it covers the whole requirement under every expansion by the shell."""
         match need.kind:
             case RequirementKind.COMMAND:
-                return self._covers_command(need.words, need.assignments)
+                if self.arguments is not None:
+                    return self._covers_arguments(self.arguments, need, disk)
+                return self._covers_command(need.words) and (self.command is None or self._sets(need.assignments))
             case RequirementKind.WRITE if self.subject == SHELL:
-                return self.exact and bool(need.words) and self._covers_command(need.words, ())
+                return self.exact and bool(need.words) and self._covers_command(need.words)
             case _ if self.subject == SHELL and need.kind is not RequirementKind.UNREADABLE:
-                return bool(need.words) and self._covers_command(need.words, ())
+                return self.arguments is None and bool(need.words) and self._covers_command(need.words)
             case (
                 RequirementKind.UNREADABLE
                 | RequirementKind.PROGRAM
@@ -153,14 +163,31 @@ class PermissionRule:
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
-    def _covers_command(self, words: tuple[Word, ...], assignments: tuple[Assignment, ...]) -> bool:
+    def _covers_command(self, words: tuple[Word, ...]) -> bool:
         if self.subject != SHELL:
             return False
         if self.command is None:
             return bool(words) and not any(map(_surprising, words))
-        if not all(harmless_assignment(one) or one in self.assignments for one in assignments):
-            return False
         return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False, wide=False)
+
+    def _sets(self, assignments: tuple[Assignment, ...]) -> bool:
+        """All that it names is set, and nothing else but what is harmless: `DRY_RUN=1 x` does not allow `x`."""
+        mine = self.assignments
+        return all(harmless_assignment(one) or one in mine for one in assignments) and all(
+            one in assignments for one in mine
+        )
+
+    def _covers_arguments(self, arguments: ArgumentSet, need: Requirement, disk: Disk) -> bool:
+        """The words are in the set, and every folder and path is below the workspace, links resolved."""
+        assert self.command is not None
+        assert self.around is not None
+        front, rest = need.words[: len(self.command)], need.words[len(self.command) :]
+        paths = arguments.paths_among(rest)
+        if paths is None or not need.folders or not self._sets(need.assignments):
+            return False
+        joined = (self.around.joined(path.text, folder) for path in paths for folder in need.folders)
+        places = (real for path in (*need.folders, *joined) for real in disk.places.get(path) or leads_to(path, disk))
+        return _fits(self.command, front, unknown=False, wide=False) and all(map(self.around.inside, places))
 
     def _meets_command(self, need: Requirement) -> RuleMatch:
         if need.kind is RequirementKind.UNREADABLE:
@@ -284,8 +311,10 @@ def parse_rule(
     if subject == SHELL and pattern:
         if pattern.endswith(":*") and ((foreign and verdict is Verdict.ALLOW) or " " not in pattern):
             pattern = f"{pattern[:-2]} *"
-        words, assignments = _command_pattern(pattern)
-        return PermissionRule(verdict, plain, subject, words, assignments, scope=scope)
+        arguments = _arguments(pattern, verdict)
+        words, assignments = _command_pattern(pattern if arguments is None else pattern[: pattern.rindex("<")])
+        around_it = None if arguments is None else around
+        return PermissionRule(verdict, plain, subject, words, assignments, arguments, around_it, scope=scope)
     if subject in (READ, WRITE):
         if re.search(r"\{[^}]*,", pattern):
             raise RuleError("has braces, which mean nothing in a path; write a rule for each")
@@ -327,6 +356,18 @@ def _also_meant(pattern: str, around: Surroundings, *, foreign: bool) -> tuple[P
         return (around.pattern(pattern[1:]),)
     name = pattern.removeprefix("./").rstrip("/")
     return () if not name or "/" in name or name[0] in "~*" else (PathPattern(f"**/{name}"),)
+
+
+def _arguments(pattern: str, verdict: Verdict) -> ArgumentSet | None:
+    found = WRITTEN.fullmatch(pattern)
+    if found is None:
+        return None
+    arguments = parse_arguments(found["inside"])
+    if arguments is None:
+        raise RuleError("has to list paths, names and options between < and >, such as <paths -q --tb=>")
+    if verdict is not Verdict.ALLOW or found["front"].endswith("*"):
+        raise RuleError("may list arguments between < and > only to allow a command that is written out")
+    return arguments
 
 
 def _command_pattern(pattern: str) -> tuple[tuple[Word, ...] | None, tuple[Assignment, ...]]:

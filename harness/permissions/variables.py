@@ -32,6 +32,31 @@ def harmless_assignment(assignment: Assignment, *, alone: bool = False) -> bool:
     return alone and name.islower() and _ASKED_FOR.fullmatch(name) is None
 
 
+_LIBRARIES = names("PYTHONPATH PERL5LIB RUBYLIB NODE_PATH")
+_FOLDER = r"(?:\$PWD/|\$\{PWD\}/)?(?!\.\.)[\w.][\w.-]*(?:/(?!\.\.)[\w.-]+)*/?|\$PWD|"
+_FOLDERS = re.compile(rf"(?:{_FOLDER})(?::(?:{_FOLDER}))*")
+
+
+def harmless_library(assignment: Assignment) -> bool:
+    """It only adds folders below the current one to those where a language looks for modules (`PYTHONPATH=src`)."""
+    name, text = assignment.name, assignment.value.text
+    if name not in _LIBRARIES:
+        return False
+    return _FOLDERS.fullmatch(re.sub(rf"\${name}(?!\w)|\$\{{{name}(:-)?\}}", "", text)) is not None
+
+
+def harmless_program(assignment: Assignment) -> bool:
+    """It names a pager or an editor that does nothing, or a limit: it makes no other code run."""
+    known = assignment.value.known
+    if re.fullmatch(r"(GIT_)?(PAGER|EDITOR|SEQUENCE_EDITOR)|VISUAL", assignment.name):
+        return known and assignment.value.text in ("cat", "true", ":", "")
+    return (
+        known
+        and assignment.name == "NODE_OPTIONS"
+        and bool(re.fullmatch(r"--max-old-space-size=\d+", assignment.value.text))
+    )
+
+
 def showable(name: str) -> bool:
     """What the variable holds may be shown: a known one, a parameter ($1, $?), or a name in small letters.
 

@@ -4,13 +4,17 @@
     ask = []
     deny = ["read(~/.ssh/**)"]
 
-The file is read when a session begins. To keep a rule it is read again under a lock and put in its place at once, so
-that sessions side by side lose nothing of each other. One that cannot be understood is never written over.
+    [folders."/home/ada/project"]
+    allow = ["bash(npm test)"]
+
+Rules below `folders` hold in sessions in that folder: those that the user saved in answer to a question. The file is
+read when a session begins. To keep a rule it is read again under a lock and put in its place at once, so that sessions
+side by side lose nothing of each other. One that cannot be understood is never written over.
 """
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from harness.base.errors import SettingsError
@@ -19,20 +23,30 @@ from harness.base.toml import toml_of
 from harness.permissions import Verdict
 
 MOST_BYTES = 200_000
-HEAD = "# Rules that you keep for all sessions. /permissions lists them, adds to them and removes them.\n"
+HEAD = "# Rules that you keep. /permissions lists them, adds to them and removes them.\n"
+FOLDERS = "folders"
 
 SavedRules = Mapping[Verdict, tuple[str, ...]]
 """The rules by what they say."""
+_NONE: SavedRules = dict.fromkeys(Verdict, ())
 
 
 class PermissionFile:
-    """The saved rules of the user."""
+    """The saved rules of the user that hold in one folder."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, folder: str) -> None:
+        """`folder`: the workspace, absolute, links resolved."""
         self.path = path
+        self._folder = folder
 
     def read(self) -> SavedRules:
-        """The rules; none where there is no file. Raises SettingsError, one sentence with the file."""
+        """The rules for all folders and for this one. Raises SettingsError, one sentence with the file."""
+        everywhere, folders = self._read()
+        here = folders.get(self._folder, _NONE)
+        return {verdict: tuple(dict.fromkeys((*everywhere[verdict], *here[verdict]))) for verdict in Verdict}
+
+    def _read(self) -> tuple[SavedRules, dict[str, SavedRules]]:
+        """The rules for all folders, and those for each one; none where there is no file."""
         try:
             data = toml_of(read_regular(self.path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n"))
         except (FileNotFoundError, NotADirectoryError):
@@ -43,28 +57,39 @@ class PermissionFile:
             raise self._unusable("it is not UTF-8 text") from error
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise self._unusable(f"it is not valid TOML: {error}") from error
+        folders = data.pop(FOLDERS, {})
+        if not isinstance(folders, dict) or not all(isinstance(one, dict) for one in folders.values()):
+            raise self._unusable(
+                f'{FOLDERS} has to hold a table for each folder, such as [{FOLDERS}."/home/ada/project"]'
+            )
+        return self._table(data), {folder: self._table(one) for folder, one in folders.items()}
+
+    def _table(self, data: Mapping[str, object]) -> SavedRules:
         if strange := [name for name in data if name not in tuple(Verdict)]:
-            raise self._unusable(f"it may hold allow, ask and deny, and not {strange[0]!r}")
+            raise self._unusable(f"it may hold allow, ask, deny and {FOLDERS}, and not {strange[0]!r}")
         return {verdict: self._rules(verdict, data.get(verdict.value, [])) for verdict in Verdict}
 
-    def add(self, verdict: Verdict, rule: str) -> None:
-        """Save a rule. Raises SettingsError when the file cannot be used or written."""
+    def add(self, verdict: Verdict, rule: str, *, here: bool = False) -> None:
+        """Save a rule, for all folders or for this one. Raises SettingsError if the file cannot be used or written."""
         with locked_file(self.path, SettingsError, if_held="; try again"):
-            kept = self.read()
+            everywhere, folders = self._read()
+            kept = folders.get(self._folder, _NONE) if here else everywhere
             if rule not in kept[verdict]:
-                self._write({**kept, verdict: (*kept[verdict], rule)})
+                kept = {**kept, verdict: (*kept[verdict], rule)}
+                self._write(*((everywhere, {**folders, self._folder: kept}) if here else (kept, folders)))
 
     def remove(self, verdict: Verdict, rule: str) -> None:
-        """Remove a saved rule. Raises SettingsError when the file cannot be used or written."""
+        """Remove a saved rule, from all folders and from this one. Raises SettingsError as `add`."""
         with locked_file(self.path, SettingsError, if_held="; try again"):
-            kept = self.read()
-            self._write({**kept, verdict: tuple(one for one in kept[verdict] if one != rule)})
+            everywhere, folders = self._read()
+            here = folders.get(self._folder, _NONE)
+            self._write(_without(everywhere, verdict, rule), {**folders, self._folder: _without(here, verdict, rule)})
 
-    def _write(self, kept: SavedRules) -> None:
-        lines = [HEAD]
-        for verdict, rules in kept.items():
-            inside = "".join(f"    {json.dumps(rule, ensure_ascii=False)},\n" for rule in rules)
-            lines.append(f"{verdict.value} = [\n{inside}]\n" if rules else f"{verdict.value} = []\n")
+    def _write(self, everywhere: SavedRules, folders: Mapping[str, SavedRules]) -> None:
+        lines = [HEAD, *_lines(everywhere)]
+        for folder, kept in folders.items():
+            if any(kept.values()):
+                lines += [f"\n[{FOLDERS}.{json.dumps(folder, ensure_ascii=False)}]\n", *_lines(kept)]
         replace_atomically(self.path, "".join(lines).encode("utf-8"), private=True)
 
     def _rules(self, verdict: Verdict, value: object) -> tuple[str, ...]:
@@ -74,3 +99,13 @@ class PermissionFile:
 
     def _unusable(self, why: str) -> SettingsError:
         return SettingsError(f"{self.path} cannot be used: {why}; put this right or move it away.")
+
+
+def _without(kept: SavedRules, verdict: Verdict, rule: str) -> SavedRules:
+    return {**kept, verdict: tuple(one for one in kept[verdict] if one != rule)}
+
+
+def _lines(kept: SavedRules) -> Iterator[str]:
+    for verdict, rules in kept.items():
+        inside = "".join(f"    {json.dumps(rule, ensure_ascii=False)},\n" for rule in rules)
+        yield f"{verdict.value} = [\n{inside}]\n" if rules else f"{verdict.value} = []\n"

@@ -51,10 +51,12 @@ async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: P
     async with stage(tmp_path, script, asker=user, permission_mode="ask") as here:
         turn = await here.turn()
     assert [request.summary for _, request in user.asked] == ["touch a", "touch c; touch .envrc"]
-    assert user.asked[0][1].offers == ("bash(touch *)",)
+    assert user.asked[0][1].offers == ("bash(touch a)",)
+    assert user.asked[0][1].family == "bash(touch *)"
     assert user.asked[1][1].offers == ()
     assert turn.of(SettingChanged)[0] == SettingChanged("permissions", "allow bash(touch *) (always)")
-    assert PermissionFile(tmp_path / "permissions.toml").read()[Verdict.ALLOW] == ("bash(touch *)",)
+    saved = PermissionFile(tmp_path / "permissions.toml", str(here.workspace.resolve())).read()
+    assert saved[Verdict.ALLOW] == ("bash(touch *)",)
 
 
 @pytest.mark.parametrize("way", ["link", "dots", "case", "folder"])

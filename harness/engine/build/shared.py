@@ -55,7 +55,7 @@ def shared_parts(
     return SharedParts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
-        asker=SerialAsker(asker, rules.permissions.decide, options.clock or SystemClock()),
+        asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
         processes=Processes(memory=memory_limit(settings, notices.append)),
         catalogue=Catalogue(settings.prices),
         counter=counter,

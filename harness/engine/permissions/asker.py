@@ -1,13 +1,13 @@
 """The user as the engine sees one: answers permissions, waits, loops and questions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from harness.base.clock import Clock
-from harness.base.concurrency import unless
+from harness.base.concurrency import race, unless
 from harness.engine.conversation import Conversation
 from harness.events import (
     LoopAsked,
@@ -21,7 +21,7 @@ from harness.events import (
     ToolOutcome,
     WaitOffered,
 )
-from harness.permissions import Allow, Ask, Decision, PermissionAnswer, PermissionRequest
+from harness.permissions import Allow, Ask, Decision, Deny, PermissionAnswer, PermissionRequest
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
 WaitChoice = Literal["wait", "switch", "stop"]
@@ -92,13 +92,25 @@ class NoAsker:
 class SerialAsker:
     """Asks one question at a time, for all agents: there is one user and one terminal.
 
-    Queued questions that an earlier answer has decided ("always") are not asked.
+    Queued questions that an earlier answer has decided ("always") are not asked, and a question on the screen is
+    withdrawn when a change of the mode or of a rule decides it.
     """
 
-    def __init__(self, asker: Asker, decide: Callable[[PermissionRequest], Decision], clock: Clock) -> None:
-        """`decide` says whether a call still has to be asked for when its turn comes."""
+    def __init__(
+        self,
+        asker: Asker,
+        decide: Callable[[PermissionRequest], Decision],
+        changed: Callable[[], Awaitable[None]],
+        clock: Clock,
+    ) -> None:
+        """
+        Args:
+            decide: says whether a call still has to be asked for.
+            changed: returns when that may have changed.
+        """
         self._asker = asker
         self._decide = decide
+        self._changed = changed
         self._turn = asyncio.Lock()
         self._clock = clock
         self._answered_s = 0.0
@@ -113,11 +125,21 @@ class SerialAsker:
         """Ask when the questions before this one are answered."""
         of_permissions = self._wants_to_know(asked, request)
         async with self._asking():
-            decision = self._decide(request)
-            if of_permissions and not isinstance(decision, Ask):
-                choice: Literal["once", "no"] = "once" if isinstance(decision, Allow) else "no"
-                return PermissionAnswer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
-            return await self._asker.permission(asked, request)
+            if not of_permissions:
+                return await self._asker.permission(asked, request)
+            if not isinstance(decision := self._decide(request), Ask):
+                return _answer_of(decision)
+            answered, decided = await race(self._asker.permission(asked, request), self._decided(request))
+            done = answered or decided
+            assert done is not None
+            answer: PermissionAnswer = done.result()
+            return answer
+
+    async def _decided(self, request: PermissionRequest) -> PermissionAnswer:
+        """The answer as soon as it is not a question any more."""
+        while isinstance(decision := self._decide(request), Ask):
+            await self._changed()
+        return _answer_of(decision)
 
     @property
     def waited_s(self) -> float:
@@ -154,6 +176,12 @@ class SerialAsker:
         """Ask when the questions before this one are answered."""
         async with self._asking():
             return await self._asker.question(asked)
+
+
+def _answer_of(decision: Allow | Deny) -> PermissionAnswer:
+    """The answer that rules or the mode give in place of the user."""
+    choice: Literal["once", "no"] = "once" if isinstance(decision, Allow) else "no"
+    return PermissionAnswer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
 
 
 class SubagentAsker:

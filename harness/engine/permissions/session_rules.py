@@ -1,5 +1,6 @@
 """The rules of a session: where they come from, and how the user changes them."""
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -52,7 +53,9 @@ class SessionRules:
         cannot be used."""
         self._emit = emit
         self._log = log
-        self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file)
+        folder = str(settings.workspace.expanduser().resolve())
+        self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file, folder)
+        self._changed = asyncio.Event()
         self._book = RuleBook(surroundings_of(settings.workspace), own_tools=own_tools)
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
         self.before_plan = Mode.ASK if self.mode is Mode.PLAN else self.mode
@@ -92,6 +95,15 @@ class SessionRules:
         """Those tools that no rule denies. What the model's server runs passes no check, so it must not be offered."""
         return tuple(tool for tool in tools if not self._book.denies(tool))
 
+    async def changed(self) -> None:
+        """Return at the next change of the mode or of a rule."""
+        await self._changed.wait()
+
+    def _report(self, setting: str, value: str) -> None:
+        self._emit(SettingChanged(setting, value))
+        self._changed.set()
+        self._changed = asyncio.Event()
+
     @property
     def mode(self) -> Mode:
         """The mode that decides what no rule decides."""
@@ -107,7 +119,7 @@ class SessionRules:
         if self.mode is not Mode.PLAN:
             self.before_plan = self.mode
         self.permissions.mode = Mode(mode)
-        self._emit(SettingChanged("permission_mode", mode))
+        self._report("permission_mode", mode)
 
     def add(self, verdict: str, text: str, *, keep: bool = False) -> PermissionRule:
         """Add a rule such as "bash(npm run *)" from the next call on.
@@ -127,7 +139,7 @@ class SessionRules:
         if keep:
             self._kept_in().add(rule.verdict, rule.text)
         self._book.add(rule)
-        self._emit(SettingChanged("permissions", f"{rule.verdict} {rule.text} ({rule.scope})"))
+        self._report("permissions", f"{rule.verdict} {rule.text} ({rule.scope})")
         return rule
 
     def remove(self, text: str) -> tuple[PermissionRule, ...]:
@@ -143,20 +155,24 @@ class SessionRules:
             if rule.scope is RuleScope.ALWAYS:
                 self._kept_in().remove(rule.verdict, rule.text)
             self._book.remove(rule)
-            self._emit(SettingChanged("permissions", f"without {rule.verdict} {rule.text}"))
+            self._report("permissions", f"without {rule.verdict} {rule.text}")
         return tuple(removable)
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
-        """What an answer means, as `Permissions.remember`; permanent rules are written to the file.
+        """What an answer means, as `Permissions.remember`; permanent rules are saved for this folder.
+
+        "edits" changes the mode.
 
         A call that was allowed is allowed even if its rule cannot be kept; the decision then says so.
         """
         before = self._book.rules
         decision = self.permissions.remember(request, answer)
+        if answer.choice == "edits":
+            self.set_mode(Mode.EDITS)
         try:
             for rule in self._book.rules:
                 if rule not in before and rule.scope is RuleScope.ALWAYS:
-                    self._kept_in().add(rule.verdict, rule.text)
+                    self._kept_in().add(rule.verdict, rule.text, here=True)
         except HarnessError as error:
             self._log.warning("a rule is not kept: %s", error)
             return Allow(answer.why, by=answer.by, not_kept=f"the rule holds for this session only: {error}")

@@ -300,7 +300,7 @@ class ToolCalls:
             self._conversation.emit(Notice("warning", decision.not_kept))
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
-        request = replace(request, offers=ask.offers, dangers=ask.dangers)
+        request = replace(request, offers=ask.offers, family=ask.family, edits=ask.edits, dangers=ask.dangers)
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")

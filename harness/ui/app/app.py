@@ -304,7 +304,7 @@ class HarnessApp(QuestionApp):
             self.controller.leave(0)
 
     def action_next_mode(self) -> None:
-        if self.controller is not None:
+        if self.controller is not None and not self.writing_answer:
             self.controller.next_mode()
 
     def action_scroll(self, direction: int) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual.content import Content
 
 from harness.base.errors import HarnessError
-from harness.base.external_text import visible
 from harness.events import (
     LoopAsked,
     LoopChoice,
@@ -21,16 +20,15 @@ from harness.ui.app.question import Detail, Question
 from harness.ui.choices import Choice
 from harness.ui.lines.diff import diff_rows, path_of_diff
 from harness.ui.lines.line import seconds
-from harness.ui.plain.questions import (
-    Away,
+from harness.ui.permission_choices import (
     asked_by,
-    at_once,
-    edited_plan,
-    free_answer,
-    offered,
-    permission_lines,
-    plan_changes,
+    missing_choices,
+    permission_answer,
+    permission_choices,
+    permission_reasons,
+    permission_title,
 )
+from harness.ui.plain.questions import Away, at_once, edited_plan, free_answer, plan_changes
 from harness.ui.transcript.content import detail_content
 from harness.ui.transcript.diff import diff_content
 
@@ -56,23 +54,18 @@ class ScreenAsker:
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask for a permission, showing the command or the diff."""
-        always = "always for this command" if request.effect == "run" else f"always for {request.tool}"
-        lasting = (Choice("a", f"yes, {always}", "always"), *_keeping(request.offers))
-        choices = (
-            Choice("y", "yes, once", "once"),
-            *(lasting if not request.dangers else ()),
-            Choice("n", "no, and say why", "no", asks="why not? (Enter: no reason)"),
+        dangerous = bool(request.dangers)
+        question = Question(
+            permission_title(asked, request),
+            permission_choices(request),
+            _detail(asked, request),
+            reason="\n".join(permission_reasons(asked, request)),
+            preselected="no" if dangerous else "once",
+            dangerous=dangerous,
+            missing=missing_choices(request),
         )
-        title = "\n".join(permission_lines(asked, request))
-        preselected = "no" if request.dangers else "once"
-        value, text = await self._ask(Question(title, choices, _detail(asked, request), preselected=preselected))
-        match value:
-            case "once" | "always" as choice:
-                return PermissionAnswer(choice)
-            case "keep":
-                return PermissionAnswer("always", rules=(text,) if text else request.offers, keep=True)
-            case _:
-                return PermissionAnswer("no", text)
+        value, text = await self._ask(question)
+        return permission_answer(value, text, request)
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Ask what to do about a long wait."""
@@ -164,20 +157,12 @@ def _about_plan(asked: QuestionAsked) -> tuple[Choice, ...]:
     return (*options[:-1], edit, no, options[-1])
 
 
-def _keeping(offers: Sequence[str]) -> tuple[Choice, ...]:
-    if not offers:
-        return ()
-    label = f"yes, and always in later sessions: {visible(offered(offers))}"
-    if len(offers) > 1:
-        return (Choice("k", label, "keep"),)
-    return (Choice("k", label, "keep", asks="the rule to keep", text=offers[0]),)
-
-
 def _detail(asked: PermissionAsked, request: PermissionRequest) -> Detail:
     path = path_of_diff(request.detail)
     if path is not None:
         rows = diff_rows(request.detail)
         return lambda width: Content("\n").join(diff_content(rows, path, width))
-    if not request.detail.strip() or request.detail.strip() == asked.summary.strip():
+    shown = (asked.summary.strip(), permission_title(asked, request))
+    if not request.detail.strip() or request.detail.strip() in shown:
         return ""
     return detail_content(request.detail, WIDEST, MOST_LINES)

@@ -1,7 +1,8 @@
 """A question with choices as buttons and an optional text field."""
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -151,6 +152,7 @@ class Question(Vertical):
         preselected: str = "",
         escape: str = "",
         dangerous: bool = False,
+        missing: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """
         Args:
@@ -160,6 +162,7 @@ class Question(Vertical):
             preselected: value of the choice selected first; empty: the first choice.
             escape: value of the answer that Escape gives; empty: Escape stops the turn.
             dangerous: a letter or number only marks a choice; Enter answers.
+            missing: keys that answer other questions, and why there is no such choice here.
         """
         super().__init__(classes="-waiting -dangerous" if dangerous else "-waiting")
         self._title = visible(title)
@@ -167,6 +170,7 @@ class Question(Vertical):
         self._choices = tuple(choices)
         self._detail = detail
         self._dangerous = dangerous
+        self._missing = missing
         self._escape = escape
         self._answered = False
         self._before_point = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
@@ -212,8 +216,19 @@ class Question(Vertical):
             return KeyMeaning.CONTROL
         choice = self._choice_for(_folded(event))
         if choice is None:
-            return KeyMeaning.TEXT
+            return KeyMeaning.ANSWER if _folded(event) in self._missing else KeyMeaning.TEXT
         return KeyMeaning.REASON if choice.asks and not choice.text and not self._dangerous else KeyMeaning.ANSWER
+
+    def typed_early(self, text: str) -> bool:
+        """The text is nothing but one answer key, perhaps repeated: it was typed before the question took keys."""
+        letters = {*unicodedata.normalize("NFKC", text.strip()).lower()}
+        return len(letters) == 1 and any(self._choice_for(one) or one in self._missing for one in letters)
+
+    def point_at_early(self, text: str) -> None:
+        """Mark the choice that was typed early, unless it is dangerous."""
+        choice = self._choice_for(unicodedata.normalize("NFKC", text.strip()).lower()[:1])
+        if choice is not None and not self._dangerous:
+            self.chosen = self._choices.index(choice)
 
     def point_at(self, event: Key) -> None:
         """Mark the choice that a key selects."""
@@ -295,6 +310,8 @@ class Question(Vertical):
             self.chosen = self._choices.index(found)
             if not self._dangerous:
                 self._select(found)
+        elif typed in self._missing:
+            self.query_one(".keys", Static).update(f"({typed}) {self._missing[typed]}")
         else:
             return False
         return True

@@ -62,6 +62,11 @@ class QuestionApp(TerminalApp):
         """Whether a question handles keys."""
         return self._asked is not None and self._asked.focus.open
 
+    @property
+    def writing_answer(self) -> bool:
+        """Whether the text field of a question is active."""
+        return self._asked is not None and self._asked.question.writing
+
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda _: self._shown())  # after an editor
 
@@ -95,6 +100,8 @@ class QuestionApp(TerminalApp):
     def on_question_answered(self, message: Question.Answered) -> None:
         asked = self._asked
         if asked is not None and asked.question is message.question and not asked.answered.done():
+            if asked.question.typed_early(self.prompt.text):
+                self.prompt.clear()
             asked.answered.set_result((message.value, message.text))
 
     def on_question_clicked(self, message: Question.Clicked) -> None:
@@ -127,6 +134,8 @@ class QuestionApp(TerminalApp):
         elif due is not None and now >= due:
             asked.focus.opened(now)
             asked.question.open()
+            if asked.question.typed_early(self.prompt.text):
+                asked.question.point_at_early(self.prompt.text)
             self._focus(asked.question.key_target)
         self._schedule()
 
@@ -156,7 +165,10 @@ class QuestionApp(TerminalApp):
 
     @property
     def _in_use(self) -> bool:
-        return self.prompt.display and (not self.prompt.empty or self.prompt.searching)
+        """The prompt has text, other than an answer that was typed before the question took keys."""
+        asked = self._asked
+        early = asked is not None and asked.question.typed_early(self.prompt.text)
+        return self.prompt.display and (self.prompt.searching or not (self.prompt.empty or early))
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,6 +232,8 @@ class QuestionApp(TerminalApp):
         key = KeyMeaning.TEXT if isinstance(event, events.Paste) else question.meaning(event)
         if key is KeyMeaning.TAB and self.prompt.display and self.prompt.completing:
             return KeyMeaning.CONTROL  # accepts a completion
+        if key in (KeyMeaning.ANSWER, KeyMeaning.REASON) and self.prompt.display and not self.prompt.empty:
+            return KeyMeaning.TEXT  # it continues what is in the prompt
         if key is KeyMeaning.TEXT and not self.prompt.display:
             return KeyMeaning.CONTROL  # there is no prompt to type into
         return key

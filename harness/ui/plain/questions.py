@@ -1,9 +1,8 @@
 """Questions in lines, and the parsing of their answers."""
 
 import os
-import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -18,13 +17,18 @@ from harness.events import (
 )
 from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, unified_diff
 from harness.ui.editor import EditorError, edited
+from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Line, Tone
+from harness.ui.permission_choices import (
+    asked_by,
+    permission_answer,
+    permission_choices,
+    permission_reasons,
+    permission_title,
+)
 from harness.ui.plain.printer import LinePrinter
 
-YES = ("y", "yes", "once", "1")
-ALWAYS = ("a", "always", "2")
-KEEP = ("k", "keep")
-NO = ("n", "no", "3")
+NO = ("n", "no")
 OTHER = ("w", "words")
 """Introduces a free answer."""
 LONGEST_WORD = 12
@@ -92,23 +96,24 @@ class PlainAsker:
         self._typist = typist
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Show the command or the diff and ask; the end of input means no."""
+        """Show the command or the diff, the reason and the choices; the end of input means no."""
         await self._settled()
-        title, *dangers = permission_lines(asked, request)
+        title, *more = permission_title(asked, request).split("\n")
         self._printer.line(Line("?", title, Tone.TROUBLE))
-        for danger in dangers:
-            self._printer.say(danger)
-        if request.detail.strip() and request.detail.strip() != asked.summary.strip():
-            self._printer.say(_indented(request.detail))
-        once = bool(request.dangers)
-        offers = () if once else request.offers
-        if offers:
-            self._printer.say(f"  k allows and keeps {offered(offers)}; or type k and another rule")
-        keys = ("y once", *(() if once else ("a always",)), *(("k keep",) if offers else ()), "n no (you may add why)")
+        for text in (*(f"  {line}" for line in more), *_detail_lines(asked, request)):
+            self._printer.say(text)
+        for reason in permission_reasons(asked, request):
+            self._printer.say(f"  {reason}")
+        choices = permission_choices(request)
+        for choice in choices[1:-1]:
+            self._printer.say(f"  {choice.key} {choice.label}{f' ({choice.note})' if choice.note else ''}")
+            for line in choice.lines:
+                self._printer.say(f"      {line}")
+        keys = _listed([choice.key for choice in choices])
         answer = await self._asked(
-            f"  allow it? {', '.join(keys)}: ",
-            lambda line: permission_in(line, offers, once=once),
-            f"  please answer {_listed([key[0] for key in keys])}",
+            "  allow it? y once, " + ", ".join([*(one.key for one in choices[1:-1]), "n no (you may add why)"]) + ": ",
+            lambda line: permission_in(line, request),
+            f"  please answer {keys}",
         )
         if answer is None:
             return PermissionAnswer("no", "the input ended before an answer", by="default")
@@ -217,48 +222,19 @@ def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def asked_by(asked: PermissionAsked | QuestionAsked) -> str:
-    """The subagent that asks, as a prefix: "agent a3: "; empty for the main agent."""
-    return f"agent {asked.agent}: " if asked.agent else ""
-
-
-def permission_lines(asked: PermissionAsked, request: PermissionRequest) -> list[str]:
-    """The call, and below it a line for each of its dangers."""
-    if not request.dangers:
-        return [f"{asked_by(asked)}{asked.why}: {asked.summary}"]
-    why = asked.why.partition(request.dangers[0])[0].rstrip(" ,;") or f"{request.tool} does something dangerous"
-    return [f"{asked_by(asked)}{why}: {asked.summary}", *(f"  · {danger}" for danger in request.dangers)]
-
-
-def offered(rules: Sequence[str]) -> str:
-    """Rules on offer, as one text."""
-    return ", ".join(rules)
-
-
-def permission_in(line: str, offers: Sequence[str] = (), *, once: bool = False) -> PermissionAnswer | None:
+def permission_in(line: str, request: PermissionRequest) -> PermissionAnswer | None:
     """The typed answer, also in full-width letters of an input method. None: not understood.
 
-    Rules on offer can be kept as they are, or replaced by one typed after the letter. Apart from that only "no" may be
-    followed by words: a sentence that begins with "a" or "yes" allows nothing. With `once`, nothing can be allowed for
-    longer.
+    Only "no" may be followed by words: a sentence that begins with "a" or "yes" allows nothing.
     """
     word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
     rest = rest.strip()
-    match word.rstrip(",.:;").lower():
-        case yes if yes in YES and not rest:
-            return PermissionAnswer("once")
-        case always if always in ALWAYS and not rest and not once:
-            return PermissionAnswer("always")
-        case keep if keep in KEEP and offers and not once and (not rest or _RULE.fullmatch(rest)):
-            return PermissionAnswer("always", rules=(rest,) if rest else tuple(offers), keep=True)
-        case no if no in NO:
-            return PermissionAnswer("no", rest)
-        case _:
-            return None
-
-
-_RULE = re.compile(r"[\w*-]+\(.*\)")
-"""A rule as typed after k: a tool and a pattern."""
+    word = word.rstrip(",.:;").lower()
+    if word in NO:
+        return PermissionAnswer("no", rest)
+    typed = {"yes": "y", "once": "y", "always": "a", "family": "f", "edits": "e"}.get(word, word)
+    choice = next((one for one in permission_choices(request) if one.key == typed), None)
+    return None if choice is None or rest else permission_answer(choice.value, "", request)
 
 
 def pause_in(line: str) -> tuple[str | None] | None:
@@ -302,7 +278,7 @@ def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None
     word, rest = [*line.split(maxsplit=1), "", ""][:2]
     if unicodedata.normalize("NFKC", word).rstrip(",.:;").lower() in OTHER:
         return UserAnswer("text", rest.strip())
-    return UserAnswer("declined") if typed.lower() in NO[:2] else None
+    return UserAnswer("declined") if typed.lower() in NO else None
 
 
 EDIT = UserAnswer("option")
@@ -321,7 +297,7 @@ def plan_answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer |
     first = unicodedata.normalize("NFKC", word).rstrip(",.:;").lower()
     if first in ("e", "edit") and not rest:
         return EDIT
-    return UserAnswer("text", rest.strip()) if first in NO[:2] else None
+    return UserAnswer("text", rest.strip()) if first in NO else None
 
 
 def plan_changes(before: ProposedPlan, after: ProposedPlan) -> str:
@@ -340,5 +316,12 @@ def free_answer_in(line: str) -> UserAnswer | None:
     return None if line.lstrip()[:1] in ("/", "!") else free_answer(line)
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  │ {line}".rstrip() for line in text.rstrip().splitlines())
+def _detail_lines(asked: PermissionAsked, request: PermissionRequest) -> Iterator[str]:
+    """The diff with line numbers, or what else belongs to the call and is not in its title."""
+    if path_of_diff(request.detail) is not None:
+        shown: Iterable[str] = diff_lines(request.detail)
+    elif request.detail.strip() in ("", asked.summary.strip(), permission_title(asked, request)):
+        shown = ()
+    else:
+        shown = request.detail.rstrip().splitlines()
+    return (f"  │ {line}".rstrip() for line in shown)

@@ -25,6 +25,12 @@ class ScriptedUser(NoAsker):
     def __init__(self) -> None:
         self.asked: list[PermissionAsked | WaitOffered | LoopAsked | QuestionAsked] = []
         self.answers: list[asyncio.Future[PermissionAnswer]] = []
+        self.change = asyncio.Event()
+        """Set when the mode or a rule has changed."""
+
+    async def changed(self) -> None:
+        await self.change.wait()
+        self.change.clear()
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Thinks."""
@@ -44,7 +50,7 @@ class ScriptedUser(NoAsker):
 
 
 def request(
-    number: int, command: str = "make", why: str = "bash runs a program"
+    number: int, command: str = "make", why: str = "it runs a program"
 ) -> tuple[PermissionAsked, PermissionRequest]:
     """A question about a command."""
     call = f"call{number}"
@@ -59,7 +65,7 @@ def asking(
 ) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
     """The permissions, a function that asks as an agent, and the shared asker."""
     permissions = Permissions(mode)
-    serial = SerialAsker(user, permissions.decide, clock or HandClock())
+    serial = SerialAsker(user, permissions.decide, user.changed, clock or HandClock())
 
     async def ask(number: int, command: str) -> PermissionAnswer:
         asked, wanted = request(number, command)
@@ -95,6 +101,21 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
     user.answers[1].set_result(PermissionAnswer("no"))
     await quiet()
     assert [task.result().choice for task in tasks] == ["always", "once", "no"]
+
+
+@pytest.mark.parametrize(("mode", "choice"), [(Mode.YOLO, "once"), (Mode.DENY, "no")])
+async def test_a_change_of_the_mode_decides_the_open_question(mode: Mode, choice: str) -> None:
+    user = ScriptedUser()
+    permissions, ask, _ = asking(user)
+    tasks = [ask(1, "make"), ask(2, "make all")]
+    await quiet()
+    for now in (Mode.EDITS, mode):  # the first leaves it open
+        permissions.mode = now
+        user.change.set()
+        await quiet()
+    assert [(task.result().choice, task.result().by) for task in tasks] == [(choice, "mode")] * 2
+    assert len(user.asked) == 1
+    assert user.answers[0].cancelled()
 
 
 async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:

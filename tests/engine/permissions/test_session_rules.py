@@ -1,5 +1,6 @@
 """Sources of a session's permission rules, and changes by the user."""
 
+import asyncio
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.engine.permissions.session_rules import SessionRules
+from harness.events import Event, SettingChanged
 from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRequest, Verdict
 from harness.permissions.disk import Disk
 from harness.settings import Settings
@@ -15,6 +17,13 @@ from harness.settings.permission_file import PermissionFile
 from harness.tools.tool import Effect
 
 LOG = logging.getLogger("test")
+OBEYED = [
+    *(".git/hooks/pre-commit", ".husky/pre-commit", ".bashrc", ".envrc", ".vscode/tasks.json", ".devcontainer/x.json"),
+    *(".github/workflows/ci.yml", ".pre-commit-config.yaml", "AGENTS.md", "CLAUDE.md", "a/.npmrc", ".yarnrc.yml"),
+    *(".cargo/config.toml", ".harness/settings.toml", ".pnpmfile.cjs"),
+]
+"""Files that git, a shell, an editor, a CI, a package manager or an agent obeys."""
+pytestmark = pytest.mark.anyio
 
 
 def bash(command: str) -> PermissionRequest:
@@ -30,7 +39,7 @@ def told(granting: SessionRules) -> list[tuple[str, str, str]]:
 
 
 def test_rules_come_from_the_settings_and_from_the_file(tmp_path: Path) -> None:
-    PermissionFile(tmp_path / "kept.toml").add(Verdict.ALLOW, "bash(make *)")
+    PermissionFile(tmp_path / "kept.toml", "").add(Verdict.ALLOW, "bash(make *)")
     granting = SessionRules(
         settings(tmp_path, permissions_allow=["bash(npm *)"], permissions_deny=["bash(npm publish *)"]), LOG
     )
@@ -58,6 +67,43 @@ def test_what_is_answered_for_good_is_there_in_the_next_session(tmp_path: Path) 
     answer = PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)
     assert isinstance(first.remember(bash("npm run a"), answer), Allow)
     assert told(SessionRules(settings(tmp_path), LOG)) == [("allow", "bash(npm run *)", "always")]
+    elsewhere = settings(tmp_path, workspace=tmp_path.parent)
+    assert told(SessionRules(elsewhere, LOG)) == []
+
+
+def test_a_family_that_is_kept_means_the_same_in_the_next_session(tmp_path: Path) -> None:
+    asked = SessionRules(settings(tmp_path), LOG).permissions.decide(bash("pytest a"))
+    assert isinstance(asked, Ask)
+    SessionRules(settings(tmp_path), LOG).remember(
+        bash("pytest a"), PermissionAnswer("always", rules=(asked.family,), keep=True)
+    )
+    decide = SessionRules(settings(tmp_path), LOG).permissions.decide
+    assert isinstance(decide(bash("pytest -xq b")), Allow)
+    assert isinstance(decide(bash("pytest -p b")), Ask)
+
+
+def test_all_edits_from_now_on_are_a_change_of_the_mode(tmp_path: Path) -> None:
+    events: list[Event] = []
+    granting = SessionRules(settings(tmp_path), LOG, events.append)
+    edit = PermissionRequest("1", "edit_file", Effect.WRITE, "a.py", "", {"path": "a.py"})
+    asked = granting.permissions.decide(edit)
+    assert isinstance(asked, Ask)
+    assert asked.edits
+    assert isinstance(granting.remember(edit, PermissionAnswer("edits")), Allow)
+    assert events == [SettingChanged("permission_mode", "edits")]
+    for path, kind in [("b/c.py", Allow), ("Makefile", Allow), *((obeyed, Ask) for obeyed in OBEYED)]:
+        later = replace(edit, tool="write_file", input={"path": path})
+        assert isinstance(granting.permissions.decide(later), kind), path
+
+
+async def test_waiting_for_a_change_ends_at_a_change(tmp_path: Path) -> None:
+    granting = SessionRules(settings(tmp_path), LOG)
+    for change in (lambda: granting.set_mode("yolo"), lambda: granting.add("allow", "bash(a)")):
+        waiting = asyncio.create_task(granting.changed())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        change()
+        await waiting
 
 
 def test_a_rule_that_cannot_be_kept_holds_for_the_session_and_says_so(tmp_path: Path) -> None:
@@ -74,9 +120,9 @@ def test_a_rule_is_added_and_removed(tmp_path: Path) -> None:
     granting.add("deny", "bash( git push * )", keep=True)
     granting.add("allow", "bash(make)", keep=False)
     assert isinstance(granting.permissions.decide(bash("git push")), Deny)
-    assert PermissionFile(tmp_path / "kept.toml").read()[Verdict.DENY] == ("bash(git push *)",)
+    assert PermissionFile(tmp_path / "kept.toml", "").read()[Verdict.DENY] == ("bash(git push *)",)
     assert [rule.text for rule in granting.remove("bash(git push *)")] == ["bash(git push *)"]
-    assert PermissionFile(tmp_path / "kept.toml").read()[Verdict.DENY] == ()
+    assert PermissionFile(tmp_path / "kept.toml", "").read()[Verdict.DENY] == ()
     assert isinstance(granting.permissions.decide(bash("git push")), Ask)
     with pytest.raises(HarnessError, match="There is no rule"):
         granting.remove("bash(b)")

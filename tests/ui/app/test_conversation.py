@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -150,20 +150,43 @@ async def test_leaving_is_at_once_at_rest_and_else_ends_the_turn_first(tmp_path:
         assert "interrupted" in str(here.controller.session.conversation.messages[-1])
 
 
-async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "rule"), [("a", "bash(touch made)"), ("f", "bash(touch *)")])
+async def test_a_rule_on_offer_is_kept(tmp_path: Path, key: str, rule: str) -> None:
     script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Made.")
     async with opened(tmp_path, script, permission_mode="ask") as here:
         await here.says("make it")
-        await here.sees("later sessions: bash(touch *)")
+        await here.sees("always in this folder: touch with any words after it")
         await here.sees(OPEN)
-        await here.pilot.press("k")
-        await here.sees("▸ k  yes, and always in later")
-        while here.app.focused is None or not isinstance(here.app.focused, Input):
-            await here.pilot.pause(0.02)
-        await here.pilot.press("backspace", "backspace", *"made)", "enter")
+        await here.pilot.press(key)
         await here.sees("Made.")
         assert (tmp_path / "workspace" / "made").exists()
-        assert [rule.text for rule in here.controller.session.permissions.rules] == ["bash(touch made)"]
+        assert [rule.text for rule in here.controller.session.permissions.rules] == [rule]
+
+
+async def test_all_edits_from_now_on_covers_the_other_tool_and_shows_the_diff(tmp_path: Path) -> None:
+    script = calls('{ name = "edit_file", input = { path = "a.py", old_string = "x = 1", new_string = "x = 2" } }')
+    script += calls('{ name = "write_file", input = { path = "b.py", content = "y" } }') + says("Both.")
+    async with opened(tmp_path, script, permission_mode="ask") as here:
+        (tmp_path / "workspace" / "a.py").write_text("# first\nx = 1\n")
+        await here.says("change them")
+        for row in ("edit_file a.py", "2 - x = 1", "2 + x = 2", "e  yes, and all edits from now on", OPEN):
+            await here.sees(row)
+        await here.pilot.press("e")
+        await here.sees("Both.")
+        assert here.controller.session.permissions.mode == "edits"
+
+
+async def test_the_key_for_the_mode_decides_the_open_question_but_not_while_a_reason_is_written(tmp_path: Path) -> None:
+    script = calls('{ name = "write_file", input = { path = "b.py", content = "y" } }') + says("Done.")
+    async with opened(tmp_path, script, permission_mode="ask") as here:
+        await here.says("write it")
+        await here.sees(OPEN)
+        await here.pilot.press("n", "shift+tab")
+        assert here.controller.session.permissions.mode == "ask"
+        await here.pilot.press("escape", "shift+tab")
+        await here.sees("Done.")
+        assert not here.app.query(Question)
+        assert (tmp_path / "workspace" / "b.py").read_text() == "y"
 
 
 async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("go")
-        await terminal.asks("touch one", "a  yes, always for this command")
+        await terminal.asks("touch one", "a  yes, always in this folder: exactly this")
         await terminal.type("２")
         await terminal.asks("touch two", "▸ y  yes, once")  # the same command again was not asked about
         await terminal.press("Down", "Down", "Up", "Up", "Enter")

@@ -83,7 +83,9 @@ class Hands:
         """Ask a question; later keys may arrive before it is shown."""
 
         async def asking() -> None:
-            self.app.answers.append(await self.app.ask(Question("touch a?", CHOICES, preselected=preselected)))
+            missing = {"f": "no rule for it"}
+            question = Question("touch a?", CHOICES, preselected=preselected, missing=missing)
+            self.app.answers.append(await self.app.ask(question))
 
         self._tasks.append(asyncio.create_task(asking()))
 

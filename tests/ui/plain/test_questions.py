@@ -35,7 +35,7 @@ class Lines:
         return line
 
 
-ASKED = PermissionAsked("1", "bash", "make", "bash runs a program")
+ASKED = PermissionAsked("1", "bash", "make", "it runs `make`")
 REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"command": "make"})
 
 
@@ -47,7 +47,7 @@ REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"co
         ("ｙ", PermissionAnswer("once")),
         ("Ａ", PermissionAnswer("always")),
         ("a", PermissionAnswer("always")),
-        ("２", PermissionAnswer("always")),
+        ("always", PermissionAnswer("always")),
         ("n", PermissionAnswer("no")),
         ("no, use make instead", PermissionAnswer("no", "use make instead")),
         ("ｎ\u3000やめて", PermissionAnswer("no", "やめて")),
@@ -57,12 +57,13 @@ REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"co
         ("a test for this would be good", None),
         ("yes please", None),
         ("１つ 足して", None),
-        ("keep going", None),
-        ("k", None),
+        ("f", None),
+        ("e", None),
+        ("edits", None),
     ],
 )
 def test_answers_are_understood_in_any_width(typed: str, answer: PermissionAnswer | None) -> None:
-    assert permission_in(typed) == answer
+    assert permission_in(typed, REQUEST) == answer
 
 
 def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
@@ -73,30 +74,43 @@ def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
     ]
 
 
+FAMILY = "bash(make <names>)"
+EXACT = replace(REQUEST, input={"command": "make a | cat"}, offers=("bash(make a)", "bash(b)"), family=FAMILY)
+
+
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("k", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
-        ("Ｋ", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
-        ("keep", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
-        ("keep going with the tests", None),
-        ("k bash(npm run build)", PermissionAnswer("always", rules=("bash(npm run build)",), keep=True)),
-        ("a", PermissionAnswer("always")),
+        ("a", PermissionAnswer("always", rules=EXACT.offers, keep=True)),
+        ("Ｆ", PermissionAnswer("always", rules=(FAMILY,), keep=True)),
+        ("family", PermissionAnswer("always", rules=(FAMILY,), keep=True)),
+        ("family tests please", None),
+        ("e", None),
         ("n not now", PermissionAnswer("no", "not now")),
     ],
 )
-def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: PermissionAnswer | None) -> None:
-    assert permission_in(typed, ("bash(npm run *)",)) == answer
+def test_the_rules_on_offer_are_saved_as_they_are(typed: str, answer: PermissionAnswer | None) -> None:
+    assert permission_in(typed, EXACT) == answer
 
 
 @pytest.mark.anyio
-async def test_the_question_shows_the_rule_that_would_be_kept() -> None:
+async def test_what_would_be_saved_is_listed_line_by_line() -> None:
     out = io.StringIO()
-    request = replace(REQUEST, offers=("bash(make *)",))
-    kept = await PlainAsker(LinePrinter(out), Lines("k")).permission(ASKED, request)
-    assert kept == PermissionAnswer("always", rules=("bash(make *)",), keep=True)
-    assert "  k allows and keeps bash(make *); or type k and another rule\n" in out.getvalue()
-    assert "y once, a always, k keep, n no" in out.getvalue()
+    await PlainAsker(LinePrinter(out), Lines("a")).permission(ASKED, EXACT)
+    assert "  a yes, always in this folder: exactly this:\n      bash(make a)\n      bash(b)\n" in out.getvalue()
+    assert "  f yes, always in this folder: make with other names\n" in out.getvalue()
+    assert "  allow it? y once, a, f, n no (you may add why): " in out.getvalue()
+
+
+@pytest.mark.anyio
+async def test_an_edit_is_a_diff_with_numbers_and_may_allow_all_edits() -> None:
+    out = io.StringIO()
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -7 +7 @@\n-a = 1\n+a = 2\n"
+    request = PermissionRequest("1", "edit_file", Effect.WRITE, "x.py", diff, {"path": "x.py"}, edits=True)
+    asked = PermissionAsked("1", "edit_file", "x.py", "it writes a file")
+    assert await PlainAsker(LinePrinter(out), Lines("e")).permission(asked, request) == PermissionAnswer("edits")
+    assert out.getvalue().startswith("? edit_file x.py\n  │ 7 - a = 1\n  │ 7 + a = 2\n  it writes a file\n")
+    assert "  e yes, and all edits from now on (except files that git, a shell" in out.getvalue()
 
 
 async def _ask(lines: Sequence[str | None]) -> tuple[PermissionAnswer, str]:
@@ -108,7 +122,7 @@ async def _ask(lines: Sequence[str | None]) -> tuple[PermissionAnswer, str]:
 async def test_the_question_shows_what_would_run_and_asks_until_it_understands() -> None:
     answer, shown = await _ask(["what?", "y"])
     assert answer == PermissionAnswer("once")
-    assert "? bash runs a program: make\n  │ make\n  │   all\n" in shown
+    assert "? make\n  │ make\n  │   all\n  it runs `make`\n" in shown
     assert "please answer" in shown
 
 
@@ -131,23 +145,29 @@ async def test_the_end_of_input_is_a_no_and_a_stop() -> None:
 async def test_the_question_of_an_agent_says_whose_it_is() -> None:
     out = io.StringIO()
     await PlainAsker(LinePrinter(out), Lines("y")).permission(replace(ASKED, agent="a3"), REQUEST)
-    assert out.getvalue().startswith("? agent a3: bash runs a program: make\n")
+    assert out.getvalue().startswith("? agent a3: make\n")
 
 
 @pytest.mark.anyio
 async def test_what_is_dangerous_can_be_allowed_only_once_and_every_danger_has_its_line() -> None:
-    out, typed = io.StringIO(), Lines("a", "2", "k", "y")
+    out, typed = io.StringIO(), Lines("a", "f", "e", "y")
     dangers = ("`rm -rf a`: it removes files", "`sh`: it runs whatever its input holds")
-    request = replace(REQUEST, dangers=dangers, offers=("bash(make *)",))
-    asked = replace(ASKED, why=f"bash does something dangerous, {'; '.join(dangers)}")
+    request = replace(REQUEST, dangers=dangers, offers=("bash(make)",), family=FAMILY)
+    asked = replace(ASKED, why=f"the rule ask x is about it; {'; '.join(dangers)}")
     assert await PlainAsker(LinePrinter(out), typed).permission(asked, request) == PermissionAnswer("once")
     shown = out.getvalue()
-    assert shown.startswith(
-        "? bash does something dangerous: make\n  · `rm -rf a`: it removes files\n  · `sh`: it runs"
-    )
+    assert "\n  the rule ask x is about it\n  dangerous: `rm -rf a`: it removes files\n  dangerous: `sh`: it" in shown
     assert shown.count("  allow it? y once, n no (you may add why): ") == 4
     assert shown.count("please answer y or n") == 3
-    assert "keep" not in shown
+    assert "always" not in shown
+
+
+@pytest.mark.anyio
+async def test_a_danger_of_the_whole_command_does_not_repeat_it() -> None:
+    out = io.StringIO()
+    request = replace(REQUEST, input={"command": "rm  a"}, detail="rm  a", dangers=("`rm a`: it removes files",))
+    await PlainAsker(LinePrinter(out), Lines("y")).permission(replace(ASKED, why=request.dangers[0]), request)
+    assert out.getvalue().startswith("? rm  a\n  dangerous: it removes files\n  allow it? y once, n no")
 
 
 @pytest.mark.anyio
@@ -155,7 +175,7 @@ async def test_a_question_begins_a_line_of_its_own_where_something_is_being_type
     out, typed = io.StringIO(), Lines("y")
     typed.begun = True
     await PlainAsker(LinePrinter(out), typed).permission(ASKED, REQUEST)
-    assert out.getvalue().startswith("\n? bash runs a program")
+    assert out.getvalue().startswith("\n? make\n")
 
 
 @pytest.mark.anyio

@@ -1,0 +1,83 @@
+"""The permission question: what it shows, the answers it offers, and what they mean."""
+
+from collections.abc import Sequence
+
+from harness.events import PermissionAsked, QuestionAsked
+from harness.session import PermissionAnswer, PermissionRequest, rule_in_words
+from harness.ui.choices import Choice
+
+NOT_FOR_DANGER = "a dangerous call is allowed once only"
+NO_RULE = "no rule can say just this"
+ALWAYS_KEYS = "afe"
+"""Keys of the choices that hold for later calls."""
+
+
+def permission_title(asked: PermissionAsked, request: PermissionRequest) -> str:
+    """The call, once: the whole command, or the tool and what it is about."""
+    call = _command(request) or f"{request.tool} {asked.summary}"
+    return f"{asked_by(asked)}{call}"
+
+
+def permission_reasons(asked: PermissionAsked, request: PermissionRequest) -> Sequence[str]:
+    """Why it is asked, one line for each danger. A danger of the whole command does not repeat it."""
+    if not request.dangers:
+        return (asked.why,)
+    quoted = f"`{' '.join(_command(request).split())}`: "
+    before = asked.why.partition(request.dangers[0])[0].rstrip(" ;")
+    dangers = [danger.removeprefix(quoted) for danger in request.dangers]
+    return (*([before] if before else []), *(f"dangerous: {danger}" for danger in dangers))
+
+
+def permission_choices(request: PermissionRequest) -> tuple[Choice, ...]:
+    """The answers. What is saved is spelled out in the label or in lines below it."""
+    no = Choice("n", "no, and say why", "no", asks="why not? (Enter: no reason)")
+    once = Choice("y", "yes, once", "once")
+    if request.dangers:
+        return (once, no)
+    return (once, *_lasting(request), no)
+
+
+def _lasting(request: PermissionRequest) -> list[Choice]:
+    if request.edits:
+        note = "except files that git, a shell, an editor, a CI or an agent obeys"
+        choices = [Choice("e", "yes, and all edits from now on", "edits", note=note)]
+    elif request.effect == "write":
+        choices = []  # a rewind or a rollback
+    elif request.offers:
+        saved = () if request.offers == (f"bash({_command(request)})",) else request.offers
+        choices = [Choice("a", f"yes, always in this folder: exactly this{':' if saved else ''}", "exact", lines=saved)]
+    else:
+        choices = [Choice("a", "yes, always in this session: exactly this", "always")]
+    if request.family:
+        choices.append(Choice("f", f"yes, always in this folder: {rule_in_words(request.family)}", "family"))
+    return choices
+
+
+def permission_answer(value: str, text: str, request: PermissionRequest) -> PermissionAnswer:
+    """What the chosen answer means; `text`: the reason for a no."""
+    match value:
+        case "once" | "always" | "edits":
+            return PermissionAnswer(value)
+        case "exact":
+            return PermissionAnswer("always", rules=request.offers, keep=True)
+        case "family":
+            return PermissionAnswer("always", rules=(request.family,), keep=True)
+        case _:
+            return PermissionAnswer("no", text)
+
+
+def missing_choices(request: PermissionRequest) -> dict[str, str]:
+    """Keys that other permission questions offer, and why this one does not."""
+    offered = {choice.key for choice in permission_choices(request)}
+    why = NOT_FOR_DANGER if request.dangers else NO_RULE
+    return {key: why for key in ALWAYS_KEYS if key not in offered}
+
+
+def asked_by(asked: PermissionAsked | QuestionAsked) -> str:
+    """The subagent that asks, as a prefix: "agent a3: "; empty for the main agent."""
+    return f"agent {asked.agent}: " if asked.agent else ""
+
+
+def _command(request: PermissionRequest) -> str:
+    command = request.input.get("command")
+    return command.strip() if request.tool == "bash" and isinstance(command, str) else ""
