@@ -61,6 +61,10 @@ def _run(arguments: list[str]) -> int:
 
         print("harness", __version__)
         return 0
+    if arguments[:1] == ["completion"]:
+        from harness.cli.completion import completion
+
+        return completion(arguments[1:])
     if arguments and (command := arguments[0]) in COMMANDS:
         rest = arguments[1:]
         namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)

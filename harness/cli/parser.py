@@ -22,7 +22,10 @@ COMMANDS = {
     "settings": "list all settings with their defaults and variables",
     "practice": "serve the practice model, or inject faults before a real one",
     "serve": "serve the app to a browser on this machine",
+    "completion": "print a script that completes commands, flags and values in your shell",
 }
+MOST_PROMPT_BYTES = 200_000
+"""Of a file for the system prompt."""
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
@@ -51,12 +54,31 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "practice_script": namespace.practice or None,
         "tool_faults": namespace.tool_faults,
         "trust_folder": namespace.trust_folder,
+        "append_system_prompt": _text_or_file(namespace.append_system_prompt),
     }
 
 
 def _mode(namespace: "Namespace") -> str | None:
     """The permission mode that the flags ask for. --yolo does not end plan mode."""
     return {"read": "deny"}.get(mode := namespace.permission_mode, mode) or ("yolo" if namespace.yolo else None)
+
+
+def _text_or_file(given: str | None) -> str | None:
+    """The text of a flag, or that of the file after an @. Raises SettingsError."""
+    if given is None or not given.startswith("@"):
+        return given
+    from pathlib import Path
+
+    from harness.base.errors import SettingsError
+    from harness.base.files import read_regular
+
+    try:
+        return read_regular(Path(given[1:]).expanduser(), MOST_PROMPT_BYTES).decode()
+    except OSError as error:
+        why = error.strerror or error
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    raise SettingsError(f"--append-system-prompt: {given[1:]} cannot be read: {why}.")
 
 
 def agent_parser() -> "ArgumentParser":
@@ -108,6 +130,7 @@ def agent_parser() -> "ArgumentParser":
     add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
     add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
     add("--cwd", metavar="FOLDER", help="the folder to work in")
+    add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
     add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
     trust = parser.add_mutually_exclusive_group()
@@ -150,6 +173,8 @@ def command_parser(command: str) -> "ArgumentParser":
             _cron(parser)
         case "practice":
             _practice(parser)
+        case "completion":
+            add("shell", choices=("bash", "zsh", "fish"), help="the shell; its script begins with how to load it")
         case "serve":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free port")

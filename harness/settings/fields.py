@@ -104,6 +104,8 @@ class Settings(BaseModel):
     ask_user: AskUser = "refuse"
     """Answer to a question of the model when no user is present: use your own judgement (refuse), or the first option
     (first). At a terminal you are asked. off: the model cannot ask."""
+    append_system_prompt: Text | None = None
+    """Added to the end of the system prompt, also of subagents."""
     instructions: Switch = True
     """Add AGENTS.md and CLAUDE.md to the prompt: yours, those of the workspace and of the folders above it."""
     skills: Switch = True

@@ -1,7 +1,10 @@
 """The flags of the commands: accepted values, and one-sentence errors for the rest."""
 
+from pathlib import Path
+
 import pytest
 
+from harness.base.errors import SettingsError
 from harness.cli.main import main
 from harness.cli.parser import COMMANDS, agent_parser, command_parser, flags
 
@@ -52,6 +55,19 @@ def test_only_flags_that_were_given_override_settings() -> None:
         "max_steps": "3",
         "workspace": "there",
     }
+
+
+def test_a_text_for_the_system_prompt_may_come_from_a_file(tmp_path: Path) -> None:
+    def given(value: str) -> object:
+        return flags(agent_parser().parse_args(["--append-system-prompt", value]))["append_system_prompt"]
+
+    (tmp_path / "rules.md").write_text("Be brief.\n")
+    (tmp_path / "binary").write_bytes(b"\xff")
+    assert given("Say yes.") == "Say yes."
+    assert given(f"@{tmp_path}/rules.md") == "Be brief.\n"
+    for wrong, why in (("none", "No such file"), ("binary", "not UTF-8"), (".", "cannot be read")):
+        with pytest.raises(SettingsError, match=why):
+            given(f"@{tmp_path}/{wrong}")
 
 
 def test_a_practice_script_is_a_setting_of_its_own() -> None:

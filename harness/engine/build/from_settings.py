@@ -280,7 +280,8 @@ def prompt_sections(
         memory=memory,
         subagent=is_subagent,
     )
-    return (*made, PromptSection("role", role)) if role else made
+    last = {"role": role, "appended": settings.append_system_prompt or ""}
+    return (*made, *(PromptSection(name, text) for name, text in last.items() if text))
 
 
 def skills_for(settings: Settings) -> SkillBook:

@@ -203,6 +203,12 @@ def test_two_agents_share_no_folder_for_outputs(tmp_path: Path) -> None:
     assert first.suffix == ".outputs"
 
 
+def test_a_text_of_the_user_ends_every_prompt(tmp_path: Path) -> None:
+    own = settings_of(tmp_path, "http://x", append_system_prompt="Answer in Danish.").settings
+    for sections in (prompt_sections(own), prompt_sections(own, is_subagent=True, role="You review.")):
+        assert (sections[-1].name, sections[-1].text) == ("appended", "Answer in Danish.")
+
+
 def test_the_prompt_of_a_subagent_ends_with_its_role(tmp_path: Path) -> None:
     own = settings(tmp_path)
     names = [section.name for section in prompt_sections(own)]
