@@ -37,6 +37,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     if not parts.loops.announced:
         parts.loops.announce()
     _report_notices(parts)
+    parts.core.shared.rules.begin_turn()
     parts.tools.freshness.begin_turn(now)
     conversation.begin_turn(sendable(text or ""))
     if parts.models.asked != model:

@@ -468,7 +468,7 @@ def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Deci
     if judgement is None or not _looks(request, judgement):
         missing = "" if judgement is None or judgement.missing == "the call" else f" ({judgement.missing})"
         what = f"{request.tool} {_VERBS[request.effect]}{missing if request.tool == SHELL else ''}"
-        return Deny(f"plan mode is on, and {what}; until the user ends plan mode, only look", by="mode")
+        return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")
     asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
     return asked or Allow(judgement.allowed, only_looks=True, looks=True)
 

@@ -364,8 +364,10 @@ class SessionDriver(ABC):
     async def _carry_out_plan(self, plan: PlanHandedOver) -> None:
         """Begin a new conversation with an approved plan."""
         before = f"A new conversation carries out the plan. Previous session: harness --resume {self.session.id}"
+        waiting = self.session.steering.take_back() if self.session.steering is not None else ()
         await self.switch(Opening(mode=plan.mode, steps=plan.steps), before)
-        self.queue.put_first(plan.prompt)
+        for text in (*(one.text for one in reversed(waiting)), plan.prompt):
+            self.queue.put_first(text)
 
     async def _continue_after(self, report: PauseReport) -> None:
         """Ask whether and how to continue a paused turn, until it can be done."""

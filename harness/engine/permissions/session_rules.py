@@ -60,6 +60,8 @@ class SessionRules:
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
         self.before_plan = Mode.ASK if self.mode is Mode.PLAN else self.mode
         """The mode that plan mode gives back when it ends."""
+        self._stepping = False
+        """The mode was stepped to since the last turn began, perhaps on the way to another."""
         given = {
             Verdict.ALLOW: settings.permissions_allow,
             Verdict.ASK: settings.permissions_ask,
@@ -109,15 +111,20 @@ class SessionRules:
         """The mode that decides what no rule decides."""
         return self.permissions.mode
 
-    def set_mode(self, mode: str) -> None:
+    def begin_turn(self) -> None:
+        """The mode is the one that the user wanted."""
+        self._stepping = False
+
+    def set_mode(self, mode: str, *, stepping: bool = False) -> None:
         """Decide by another mode from the next call on, also in a turn under way.
 
-        Raises HarnessError for a mode that does not exist.
+        `stepping`: it is the next one of a cycle. Raises HarnessError for a mode that does not exist.
         """
         if mode not in tuple(Mode):
             raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
-        if self.mode is not Mode.PLAN:
+        if self.mode is not Mode.PLAN and not (stepping and self._stepping):
             self.before_plan = self.mode
+        self._stepping = stepping
         self.permissions.mode = Mode(mode)
         self._report("permission_mode", mode)
 

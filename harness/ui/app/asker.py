@@ -58,7 +58,7 @@ class ScreenAsker:
         question = Question(
             permission_title(asked, request),
             permission_choices(request),
-            _detail(asked, request),
+            _detail_of(asked, request),
             reason="\n".join(permission_reasons(asked, request)),
             preselected="no" if dangerous else "once",
             dangerous=dangerous,
@@ -107,10 +107,7 @@ class ScreenAsker:
         """Ask about a plan, which the conversation shows; Escape stops the turn."""
         plan, detail = proposed, ""
         while True:
-            question = Question(
-                asked.question, _about_plan(asked), detail and detail_content(detail, WIDEST, MOST_LINES)
-            )
-            value, text = await self._ask(question)
+            value, text = await self._ask(Question(asked.question, _about_plan(asked), _detail(detail)))
             if value == "edit":
                 try:
                     plan = await self._away(edited_plan(plan, os.environ))
@@ -157,12 +154,14 @@ def _about_plan(asked: QuestionAsked) -> tuple[Choice, ...]:
     return (*options[:-1], edit, no, options[-1])
 
 
-def _detail(asked: PermissionAsked, request: PermissionRequest) -> Detail:
-    path = path_of_diff(request.detail)
-    if path is not None:
-        rows = diff_rows(request.detail)
-        return lambda width: Content("\n").join(diff_content(rows, path, width))
+def _detail_of(asked: PermissionAsked, request: PermissionRequest) -> Detail:
     shown = (asked.summary.strip(), permission_title(asked, request))
-    if not request.detail.strip() or request.detail.strip() in shown:
-        return ""
-    return detail_content(request.detail, WIDEST, MOST_LINES)
+    return "" if request.detail.strip() in shown else _detail(request.detail)
+
+
+def _detail(text: str) -> Detail:
+    """A diff or a command."""
+    if (path := path_of_diff(text)) is not None:
+        rows = diff_rows(text)
+        return lambda width: Content("\n").join(diff_content(rows, path, width))
+    return detail_content(text, WIDEST, MOST_LINES) if text.strip() else ""

@@ -292,7 +292,8 @@ class Controller(SessionDriver):
         """Cycle the permission modes; yolo is among them only if the settings allow it."""
         modes = ["ask", "edits", "plan", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
         now = self.session.permissions.mode
-        self.session.permissions.set_mode(modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask")
+        mode = modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask"
+        self.session.permissions.set_mode(mode, stepping=True)
         self._update_status()
 
     def actions(self, panel: Panel) -> Actions:

@@ -49,14 +49,16 @@ def at_once(work: Coroutine[None, None, ProposedPlan]) -> Awaitable[ProposedPlan
 
 
 STEPS = "<!-- The steps of the checklist, one a line: -->"
+_MARK = re.compile(r"(?m)^<!-- The steps of the checklist.*$")
 
 
 async def edited_plan(plan: ProposedPlan, environment: Mapping[str, str]) -> ProposedPlan:
     """The plan after the user has edited it, with its steps in a list at the end. Raises EditorError."""
     steps = "\n".join(f"- {step}" for step in plan.steps)
-    text, marked, listed = (await edited(f"{plan.text}\n\n{STEPS}\n{steps}", environment)).rpartition(STEPS)
-    if not marked:
-        return ProposedPlan(listed.strip(), plan.steps)
+    text, *marked = _MARK.split(await edited(f"{plan.text}\n\n{STEPS}\n{steps}", environment))
+    listed = marked[-1] if marked else steps
+    if not text.strip():
+        raise EditorError("There is nothing left of the plan; it is unchanged.")
     lines = (line.strip().removeprefix("-").strip() for line in listed.splitlines())
     return ProposedPlan(text.strip(), tuple(dict.fromkeys(filter(None, lines))))
 

@@ -78,6 +78,8 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.sees("● write_file made.md", "It is written.", "· ready")
         assert (place.folder / "made.md").read_text() == "made\n"
         await terminal.press("BTab")
+        await terminal.sees("plan mode")
+        await terminal.press("BTab")
         await terminal.sees("read only")
         await terminal.say("write more")
         await terminal.sees("more.md", "It may not be written.", "· ready")

@@ -27,6 +27,8 @@ text = "The second is done."
         await terminal.press("BTab")
         await terminal.sees("edits freely")
         await terminal.press("BTab")
+        await terminal.sees("plan mode")
+        await terminal.press("BTab")
         await terminal.sees("read only")
         await terminal.press("BTab")
         await terminal.sees("asks first")

@@ -4,10 +4,11 @@ import asyncio
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from harness.events import PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
+from harness.events import PermissionAsked, ProposedPlan, QuestionAsked, QuestionOption, WaitOffered
 from harness.session import PermissionAnswer, PermissionRequest, UserAnswer
 from harness.tools.tool import Effect
 from harness.ui.plain.printer import LinePrinter
@@ -281,3 +282,37 @@ async def test_a_question_without_options_takes_the_line_as_it_is_but_no_command
     assert typist.kept == ["/help me"]
     assert "your answer (Enter: none)" in shown
     assert (await _answer(QuestionAsked("call", "Your name?"), ""))[0] == DECLINED
+
+
+# ── plans ───────────────────────────────────────────────────────────────────────────────────────
+
+PLAN = ProposedPlan("# Timeouts\n\nAdd one.", ("write the test", "change the code"))
+OPTIONS = (QuestionOption("yes, ask"), QuestionOption("yes, edit"), QuestionOption("leave"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        (["1"], UserAnswer("option", "yes, ask")),
+        (["yes", "y", "1 please", "approve", "３"], UserAnswer("option", "leave")),
+        (["n"], UserAnswer("text")),
+        (["no, smaller"], UserAnswer("text", "smaller")),
+        (["e", "2"], UserAnswer("option", "yes, edit", ProposedPlan("# Timeouts\n\nAdd two.", ("one", "two")))),
+        (["e", "n more"], UserAnswer("text", "more", ProposedPlan("# Timeouts\n\nAdd two.", ("one", "two")))),
+        ([], UserAnswer("text")),
+    ],
+)
+@pytest.mark.anyio
+async def test_a_plan_is_approved_by_number_only_and_an_edited_one_goes_back_whole(
+    typed: list[str], answer: UserAnswer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/one/two/; s/^- w.*/- one/; s/^- c.*/- two/" "$1"\n')
+    editor.chmod(0o700)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.delenv("VISUAL", raising=False)
+    printed = io.StringIO()
+    asker = PlainAsker(LinePrinter(printed), Lines(*typed))
+    asked = QuestionAsked("id", "Carry out this plan?", OPTIONS, plan=PLAN)
+    assert await asker.question(asked) == answer
+    assert ("+Add two." in printed.getvalue()) == ("e" in typed)
