@@ -304,9 +304,8 @@ class ToolCalls:
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
-        if isinstance(
-            now := self._permissions.decide(request), Deny
-        ):  # the mode has changed while the question was open
+        now = self._permissions.decide(request)  # the mode may have changed while the question was open
+        if isinstance(now, Deny):
             return now
         decision = self._remember(request, answer)
         if answer.choice == "always" and isinstance(decision, Allow) and not decision.not_kept:

@@ -1,6 +1,7 @@
 """Questions in lines, and the parsing of their answers."""
 
 import os
+import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
