@@ -48,6 +48,11 @@ class SteeringInbox:
         """Texts that no request holds yet, oldest first."""
         return tuple(self._waiting.values())
 
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """Numbers of the waiting texts that were given to the last turn."""
+        return tuple(number for number in self._waiting if number > self.before_turn)
+
     def add(self, text: str) -> int:
         """Give a text to the running turn; returns its number. Raises HarnessError for no turn or an empty text."""
         if not text.strip():
@@ -86,7 +91,7 @@ class SteeringInbox:
             match event:
                 case SteeringQueued(number):
                     self._waiting[number] = event
-                    self.last = number
+                    self.last = self.before_turn = number
                 case MessageAdded(origin=Origin.STEERING) if self._waiting:
                     self._waiting.pop(min(self._waiting))
                 case SteeringDelivered(number):

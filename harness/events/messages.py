@@ -47,6 +47,11 @@ class Message:
         """The text blocks, joined."""
         return "".join(block["text"] for block in self.content if block.get("type") == "text")
 
+    @property
+    def typed(self) -> str:
+        """What the user typed: the last text. Facts about the folder and attached files precede it."""
+        return next((str(block.get("text", "")) for block in reversed(self.content) if block.get("type") == "text"), "")
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -62,12 +62,6 @@ class RewindPoint:
     """The history that it belongs to, where that has been compacted; None: the present one."""
 
 
-def _rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
-    """The point before a prompt. The typed text is the last block; facts about the folder may precede it."""
-    texts = [str(block.get("text", "")) for block in message.content if block.get("type") == "text"]
-    return RewindPoint(turn, texts[-1] if texts else "", index)
-
-
 def _surviving(
     points: Iterable[RewindPoint], before: Sequence[Message], event: HistoryReplaced
 ) -> tuple[RewindPoint, ...]:
@@ -201,6 +195,8 @@ class SessionState:
     before it is sent."""
     rewind_points: tuple[RewindPoint, ...] = ()
     """The prompts that a rewind can return to, oldest first."""
+    steered: tuple[str, ...] = ()
+    """Texts that the user gave to running turns of this conversation, oldest first."""
     turn: int = 0
     step: int = 0
     own_commands: int = 0
@@ -283,7 +279,9 @@ def after(state: SessionState, event: Event) -> SessionState:
         case MessageAdded(message=message, origin=origin):
             points = state.rewind_points
             if origin is Origin.PROMPT:
-                points += (_rewind_point(state.turn, message, len(state.messages)),)
+                points += (RewindPoint(state.turn, message.typed, len(state.messages)),)
+            if origin is Origin.STEERING:
+                state = replace(state, steered=(*state.steered, message.typed))
             return replace(state, messages=_with(state.messages, message), rewind_points=points)
         case HistoryReplaced():
             return _replaced(state, event)

@@ -334,7 +334,7 @@ def _said(line: bytes) -> Iterator[str]:
         return
     if data.get("type") == name_of(TurnStarted):
         yield str(data.get("prompt", ""))
-    elif data.get("type") == name_of(MessageAdded) and data.get("origin") == "reply":
+    elif data.get("type") == name_of(MessageAdded) and data.get("origin") in ("reply", "steering"):
         yield from _texts(data.get("message"))
 
 

@@ -7,6 +7,7 @@ from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.engine.repository import ChangedFile, Changes
 from harness.engine.rewind.rewind import RewindPlan
+from harness.engine.steering import SteeringInbox
 from harness.engine.subagents.reports import SubagentRow, SubagentState
 from harness.engine.tools.attachments import attachment_problem
 from harness.journal import Record, RewindPoint, SessionSummary
@@ -55,6 +56,7 @@ __all__ = [
     "SessionSummary",
     "Skill",
     "SkillProblem",
+    "SteeringInbox",
     "SubagentRow",
     "SubagentState",
     "UserAnswer",

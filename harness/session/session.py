@@ -53,6 +53,7 @@ class Session:
         parts = agent.parts
         background = parts.background
         assert background is not None, "the agent of a session is not a subagent"
+        assert parts.steering is not None, "the agent of a session is not a subagent"
         self.path = path
         """The journal."""
         self.name = journal.name_of_session(path)
@@ -144,7 +145,6 @@ class Session:
         holds yet can be taken back with `steering.take_back`. What a turn left, for example because it failed, the next
         one delivers first. Raises HarnessError if no turn runs, or for an empty text.
         """
-        assert self.steering is not None, "the agent of a session is not a subagent"
         return self.steering.add(self.conversation.masking.text(text))
 
     def run_skill(self, skill: Skill, arguments: str) -> AsyncGenerator[Event, None]:

@@ -30,10 +30,11 @@ from harness.events import (
     SettingChanged,
     SilenceEnded,
     SilenceHint,
+    SteeringQueued,
     TransitionCode,
     TurnEnded,
 )
-from harness.session import Opening, Session
+from harness.session import Opening, Session, SteeringInbox
 from harness.ui.clipboard import send_to_clipboard
 from harness.ui.commands.commands import file_command_names, is_command, prompt_of, quits, run_command, works_any_time
 from harness.ui.commands.results import (
@@ -52,7 +53,7 @@ from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
 from harness.ui.terminal_programs import command_after_sign, ended_line
-from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TurnQueue, TypedLine
+from harness.ui.turn_queue import Delivery, Item, ItemEnd, QueuedLine, TurnLoop, TurnQueue, TypedLine
 
 STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
 """Transitions that end a stopped turn."""
@@ -78,6 +79,7 @@ class SessionDriver(ABC):
         self._turns = TurnLoop(self._carry_out, self._item_ended, lambda: bool(self.session.inbox.waiting))
         self._pausing: asyncio.Future[str | None] | None = None
         self._beside: set[asyncio.Task[None]] = set()
+        self._steers = True
         self.playing = False
         """Events are arriving, of a turn or of another command that can be stopped."""
         self.waiting = False
@@ -110,8 +112,8 @@ class SessionDriver(ABC):
         """Show a list from its first line."""
 
     @abstractmethod
-    def ended(self, end: ItemEnd) -> None:
-        """Give back what will not run; the error of the item has been shown."""
+    def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
+        """Give back the lines that will not run, in the order they were typed; the error has been shown."""
 
     @abstractmethod
     async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
@@ -221,27 +223,69 @@ class SessionDriver(ABC):
 
     def put(self, line: str) -> None:
         """Queue a line."""
-        self._turns.put(line)
+        self._turns.put(line, self._steering.last if self.is_open else 0)
 
-    def submit(self, text: str) -> bool:
-        """Run a typed line: now, if it works while a turn runs, else when it is its turn. Returns whether it waits."""
+    def submit(self, text: str, *, own_turn: bool = False) -> bool:
+        """Run a typed line: now, if it works while a turn runs; else a prompt joins the running turn, and anything
+        else waits for its turn. Returns whether it waits.
+
+        `own_turn`: a prompt joins no turn.
+        """
         line = text.strip()
         runs = self.queue.running is not None  # what is about to run is not overtaken
         if runs and self.waiting and line in ("", "/retry"):
             self.retry_now()
         elif runs and self._works_now(line):
             self._at_once(line)
+        elif line and not own_turn and self._joins(line):
+            self.session.steer(prompt_of(text))
+            self.changed()
+            return True
         elif line:
             self.put(text)
             self.changed()
             return True
         return False
 
+    def _joins(self, line: str) -> bool:
+        """The running turn takes the line; commands, and all that is typed after a stop, wait for its end."""
+        takes = self._steers and self._steering.open and not (self.queue.stopping or self.leaving)
+        return takes and not (self._is_command(line) or (self.attended and line.startswith("!")))
+
+    @property
+    def _steering(self) -> SteeringInbox:
+        return self.session.steering
+
+    @property
+    def joining(self) -> tuple[str, ...]:
+        """Texts that the running turn, or the next one, takes; oldest first, as they were typed."""
+        return tuple(map(self._as_typed, self._steering.waiting)) if self.is_open else ()
+
+    def _as_typed(self, queued: SteeringQueued) -> str:
+        return f"/{queued.text}" if self._is_command(queued.text.strip()) else queued.text
+
+    def take_last(self) -> str | None:
+        """Take back the line typed last of those that wait; None: none does."""
+        newest, line = self._steering.waiting[-1:], self.queue.newest
+        if newest and (line is None or line.after < newest[0].number):
+            return self._as_typed(*self._steering.take_back([newest[0].number]))
+        return self.queue.take_last()
+
+    def clear_queue(self) -> tuple[str, ...]:
+        """Take back all lines that wait, in the order they were typed."""
+        lines = self.queue.clear()
+        return self._in_order(self._steering.take_back(), lines)
+
+    def _in_order(self, joining: Sequence[SteeringQueued], lines: Sequence[QueuedLine]) -> tuple[str, ...]:
+        typed = [(one.number, 0, self._as_typed(one)) for one in joining]
+        typed += [(line.after, 1, line.text) for line in lines]
+        return tuple(text for *_, text in sorted(typed, key=lambda one: one[:2]))
+
     def _is_command(self, line: str) -> bool:
         return is_command(line, {*self.own_commands, *file_command_names(self.session)})
 
     def _works_now(self, line: str) -> bool:
-        if not self._is_command(line) or (quits(line) and (not self.quits_at_once or len(self.queue))):
+        if not self._is_command(line) or (quits(line) and (not self.quits_at_once or len(self.queue) or self.joining)):
             return False
         return works_any_time(line, file_command_names(self.session))
 
@@ -294,8 +338,8 @@ class SessionDriver(ABC):
             await own
         else:
             match self._answer(line):
-                case PlayEvents(events):
-                    await self.play(events)
+                case PlayEvents(events, steers):
+                    await self.play(events, steers=steers)
                 case SwitchSession(opening, message):
                     await self.switch(opening, message)
                 case result:
@@ -315,7 +359,10 @@ class SessionDriver(ABC):
                 file = self.session.path.with_suffix(".copied.txt")
                 self.later(self._show_when_done(send_to_clipboard(text, os.environ, self.to_terminal, file), line))
             case EditQueue(clear):
-                self.show_text(queue_text(self.queue, clear=clear), line)
+                text = queue_text(self.joining, self.queue, clear=clear)
+                if clear:
+                    self.clear_queue()
+                self.show_text(text, line)
             case Quit():
                 self.leave()
 
@@ -332,14 +379,23 @@ class SessionDriver(ABC):
             self.show_error(end.error)
         if end.at_once:
             self.show_line(Line("○", "stopped at once; /retry continues", Tone.TROUBLE))
-        self.ended(end)
+        left: tuple[SteeringQueued, ...] = ()
+        if not self.leaving:  # or they wait for the session to be resumed
+            left = self._steering.take_back(None if end.stopped else self._steering.unread)
+        if not end.stopped:  # the turn failed, or ended just before it could read them
+            for queued in reversed(left):
+                self.queue.put_first(self._as_typed(queued))
+        self.ended(end, self._in_order(left if end.stopped else (), end.given_back))
 
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
-    async def play(self, events: AsyncGenerator[Event, None]) -> None:
-        """Run events to their end; the front end observes them. Then ask how to continue, if the turn paused."""
+    async def play(self, events: AsyncGenerator[Event, None], *, steers: bool = True) -> None:
+        """Run events to their end; the front end observes them. Then ask how to continue, if the turn paused.
+
+        `steers`: prompts typed meanwhile join the turn, if it is one.
+        """
         self.queue.release()
-        paused, handed_over, begun, self.playing = None, None, False, True
+        paused, handed_over, begun, self.playing, self._steers = None, None, False, True, steers
         try:
             with self.playing_turn():
                 async with aclosing(events):

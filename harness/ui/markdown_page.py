@@ -107,6 +107,8 @@ class _Page:
                     if message.text.strip():
                         self._answered = True
                         yield message.text.strip()
+                case MessageAdded(origin=Origin.STEERING, message=message):
+                    yield f"You, meanwhile:\n\n{_quoted(message.typed)}"
                 case ToolStarted() as call:
                     self._calls[call.call_id] = call
                 case ToolEnded() as end:

@@ -10,6 +10,8 @@ from collections.abc import Container
 from functools import cache
 
 ESCAPE = "\x1b"
+ALT_ENTER = "\x1b[13;3u"
+"""In the encoding of kitty. Other terminals send Esc and Enter, which Textual takes for Enter."""
 _EIGHT_BITS = {"\x90": "\x1bP", "\x9b": "\x1b[", "\x9d": "\x1b]", "\x9f": "\x1b_"}
 """Controls in one character, and the same in two. A lone byte, which is not UTF-8, is decoded to a surrogate."""
 _ENDS = frozenset("\x07\x9c")
@@ -85,7 +87,7 @@ class AnswerFilter:
             self._held += one
             return ""
         held, self._held = self._held, ""
-        return held + one
+        return ALT_ENTER if held + one == "\x1b\r" else held + one
 
     def _in_sequence(self, one: str) -> str:
         held, self._held = self._held + one, ""

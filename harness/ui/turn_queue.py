@@ -27,11 +27,20 @@ class Delivery:
 Item = TypedLine | Delivery
 
 
+@dataclass(frozen=True, slots=True)
+class QueuedLine:
+    """A line that waits for its turn."""
+
+    text: str
+    after: int = 0
+    """Number of the newest text that was given to the running turn before it was typed; 0: none."""
+
+
 class TurnQueue:
     """Decides which item runs next, one at a time. Pure: no I/O, no clock, no tasks."""
 
     def __init__(self) -> None:
-        self._lines: deque[str] = deque()
+        self._lines: deque[QueuedLine] = deque()
         self._running: Item | None = None
         self._stopping = False
         self._before_stop = 0
@@ -42,7 +51,12 @@ class TurnQueue:
     @property
     def lines(self) -> tuple[str, ...]:
         """Queued lines, oldest first."""
-        return tuple(self._lines)
+        return tuple(line.text for line in self._lines)
+
+    @property
+    def newest(self) -> QueuedLine | None:
+        """The line that was typed last."""
+        return self._lines[-1] if self._lines else None
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -59,28 +73,28 @@ class TurnQueue:
 
     def first(self, count: int) -> tuple[str, ...]:
         """The oldest `count` queued lines."""
-        return tuple(islice(self._lines, count))
+        return tuple(line.text for line in islice(self._lines, count))
 
-    def put(self, line: str) -> None:
-        """Append a line."""
-        self._lines.append(line)
+    def put(self, line: str, after: int = 0) -> None:
+        """Append a line; `after` as in `QueuedLine`."""
+        self._lines.append(QueuedLine(line, after))
 
     def put_first(self, line: str) -> None:
         """Insert a line that was typed before all others."""
-        self._lines.appendleft(line)
+        self._lines.appendleft(QueuedLine(line))
 
     def take_last(self) -> str | None:
         """Remove and return the newest line; None: there is none."""
-        line = self._lines.pop() if self._lines else None
+        line = self._lines.pop().text if self._lines else None
         self._before_stop = min(self._before_stop, len(self._lines))
         return line
 
-    def clear(self) -> int:
-        """Remove all lines; returns their number."""
-        count = len(self._lines)
+    def clear(self) -> tuple[QueuedLine, ...]:
+        """Remove and return all lines."""
+        removed = tuple(self._lines)
         self._lines.clear()
         self._before_stop = 0
-        return count
+        return removed
 
     def begin(self, *, arrived: bool) -> Item | None:
         """Start and return the next item; None: an item is running, or there is none.
@@ -90,7 +104,7 @@ class TurnQueue:
         if self._closed or self._running is not None:
             return None
         if self._lines:
-            self._running = TypedLine(self._lines.popleft())
+            self._running = TypedLine(self._lines.popleft().text)
         elif arrived and not self._held:
             self._running = Delivery()
         return self._running
@@ -113,7 +127,7 @@ class TurnQueue:
         first, self._stopping, self._before_stop = not self._stopping, True, len(self._lines)
         return first
 
-    def end(self) -> tuple[str, ...]:
+    def end(self) -> tuple[QueuedLine, ...]:
         """The item has ended. Returns the lines to give back to the user: those queued before its stop."""
         if self._stopping:
             self.hold()
@@ -131,8 +145,10 @@ class ItemEnd:
     """The end of an item."""
 
     item: Item
-    given_back: tuple[str, ...]
+    given_back: tuple[QueuedLine, ...]
     """Queued lines that will not run, because the user stopped the item."""
+    stopped: bool
+    """The user stopped it."""
     at_once: bool
     """It was cancelled."""
     error: BaseException | None
@@ -171,9 +187,9 @@ class TurnLoop:
         """Start the task."""
         self._loop = asyncio.create_task(self._run(), name="turns")
 
-    def put(self, line: str) -> None:
+    def put(self, line: str, after: int = 0) -> None:
         """Append a line."""
-        self.queue.put(line)
+        self.queue.put(line, after)
         self.wake()
 
     def wake(self) -> None:
@@ -218,4 +234,5 @@ class TurnLoop:
         error = None if at_once else running.exception()
         if error is not None and isinstance(item, Delivery):
             self.queue.hold()  # or the undelivered results would start the next turn at once
-        self._ended(ItemEnd(item, self.queue.end(), at_once, error))
+        stopped = self.queue.stopping
+        self._ended(ItemEnd(item, self.queue.end(), stopped, at_once, error))

@@ -82,9 +82,9 @@ class Noted(SessionDriver):
     def changed(self) -> None:
         self._news.set()
 
-    def ended(self, end: ItemEnd) -> None:
+    def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
         self.items.append(end.item.text if isinstance(end.item, TypedLine) else "delivery")
-        self.shown += [f"given back: {line}" for line in end.given_back]
+        self.shown += [f"given back: {line}" for line in given_back]
         self._news.set()
 
     async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:

@@ -92,7 +92,7 @@ class Stage:
 
     def _ended(self, ended: ItemEnd) -> None:
         self.ends.append(ended)
-        self.returned += ended.given_back
+        self.returned += [line.text for line in ended.given_back]
 
     async def step(self, step: str, line: str) -> None:
         """Let this happen, and wait until nothing moves."""
@@ -114,7 +114,7 @@ class Stage:
                 self.returned += [] if last is None else [last]
             case "clear":
                 removed = list(self.loop.queue.lines)
-                assert self.loop.queue.clear() == len(removed)
+                assert [line.text for line in self.loop.queue.clear()] == list(removed)
                 self.returned += removed
             case "end" if self.now is not None:
                 self.now.set_result(None)

@@ -139,6 +139,8 @@ class FanOutQuestions:
                 self._wanted, self._answer = sum(map(_starts_one, message.content)), None
             case TurnStarted(prompt=prompt) if prompt and self._agreement.refused is not None:
                 self._agreement = self._agreement.at_a_prompt()
+            case MessageAdded(origin=Origin.STEERING) if self._agreement.refused is not None:
+                self._agreement = self._agreement.at_a_prompt()
             case QuestionAsked(call_id=call_id, fan_out=FanOut()):
                 self._asked[call_id] = event
             case QuestionAnswered(call_id=call_id, answer=answer) if asked := self._asked.pop(call_id, None):

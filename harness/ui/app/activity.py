@@ -9,6 +9,7 @@ from harness.ui.app.status_line import Status
 from harness.ui.folds.model import Phase
 from harness.ui.folds.work import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced
+from harness.ui.lines.queue import joins_after
 from harness.ui.panel.layout import cell, count, flat
 from harness.ui.panel.model_lines import ASKS, retry_facts, running_tools, what_failed
 from harness.ui.panel.state import Panel
@@ -101,6 +102,27 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]], *, asks:
         case _:
             facts = ["working"]
     return Status(tuple(facts), "", tuple(keys) or (STOP,), shortens=True)
+
+
+def joins(panel: Panel, now: float, *, running: bool) -> str:
+    """Where the texts join that the user gave to the turn; `running`: one runs."""
+    view = panel.model
+    match view.phase:
+        case _ if not running:
+            return "joins your next prompt"
+        case phase if phase in ASKS:
+            return "joins after your answer"
+        case Phase.WAITING:
+            return "joins the next try"
+        case Phase.COMPACTING:
+            return "joins after the compaction"
+        case Phase.TOOLS if panel.running:
+            minutes, seconds = divmod(int(now - view.since), 60)
+            return f"{joins_after(panel.running)}, {minutes}:{seconds:02}"
+        case Phase.ASKING | Phase.THINKING | Phase.ANSWERING:
+            return "joins after this reply"
+        case _:
+            return "joins the next request"
 
 
 def _running(panel: Panel) -> Sequence[str]:

@@ -64,7 +64,7 @@ class SessionControl(Protocol):
     @property
     def worth_resuming(self) -> str: ...
 
-    def submit(self, text: str) -> object: ...
+    def submit(self, text: str, *, own_turn: bool = False) -> object: ...
 
     def warm_up(self) -> None: ...
 
@@ -254,7 +254,7 @@ class HarnessApp(QuestionApp):
         if self.controller is None:
             self._early_prompts.append(message.text)
         else:
-            self.controller.submit(message.text)
+            self.controller.submit(message.text, own_turn=message.own_turn)
 
     def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
         self._typed_at = monotonic()

@@ -12,7 +12,7 @@ from harness.events import Event, PauseReport
 from harness.session import Opening, Session, open_session
 from harness.session.session import MOST_FILES
 from harness.settings import LoadedSettings, Settings
-from harness.ui.app.activity import activity, status_of, title
+from harness.ui.app.activity import activity, joins, status_of, title
 from harness.ui.app.alarm import Alarm
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.candidates import WorkspaceFiles, command_candidates
@@ -112,6 +112,7 @@ class Controller(SessionDriver):
         prompt = self._app.prompt
         early = prompt.history.prompts
         prompt.keep_image = session.keep_image
+        prompt.turn_runs = lambda: self.running
         prompt.history = PromptHistory(session.state_folder / PROMPTS, session.conversation.masking.text)
         for text in early:
             prompt.history.add(text)
@@ -173,13 +174,13 @@ class Controller(SessionDriver):
 
     # ── typed lines ───────────────────────────────────────────────────────────────────────────
 
-    def submit(self, text: str) -> bool:
+    def submit(self, text: str, *, own_turn: bool = False) -> bool:
         if not text.strip():
             return False
         if self._views.shown_step is not None:
             self._views.show_step(None)
         self._app.split_view.chat.follow()
-        return super().submit(text)
+        return super().submit(text, own_turn=own_turn)
 
     # ── called by the driver ────────────────────────────────────────────────────────────────────
 
@@ -211,9 +212,9 @@ class Controller(SessionDriver):
         if time.monotonic() - began >= LONG_TURN_S and self._leaving is None:
             self._app.notify_user("the turn has ended")
 
-    def ended(self, end: ItemEnd) -> None:
-        if end.given_back:
-            self._app.prompt.load("\n".join((*end.given_back, self._app.prompt.text)).rstrip("\n"))
+    def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
+        if given_back:
+            self._app.prompt.load("\n".join((*given_back, self._app.prompt.text)).rstrip("\n"))
         if self._leaving is not None:
             self._app.exit(self._leaving)
             return
@@ -262,7 +263,7 @@ class Controller(SessionDriver):
                 self._views.walk(-1 if key == "left" else 1)
             case "question_mark" if not self.running:
                 self.menu.show_keys()
-            case "up" if (line := self.queue.take_last()) is not None:
+            case "up" if (line := self.take_last()) is not None:
                 self._app.prompt.load(line)
                 self._update_status()
             case _:
@@ -337,9 +338,10 @@ class Controller(SessionDriver):
             warning=self._warning or ("stopping" if self.queue.stopping else ""),
         )
         self._app.status.show(status)
-        self._app.queued.show(self.queue)
         asks = self.asks
         runs = self.playing or asks
+        where = "comes back when the turn has stopped" if self.queue.stopping else joins(now, time.time(), running=runs)
+        self._app.queued.show(self.joining, where, self.queue)
         self._app.activity.show(activity(now, time.time(), self.actions(now), asks=asks) if runs else None)
         if self._loaded.settings.terminal_title:
             name = session.name or session.settings.workspace.name

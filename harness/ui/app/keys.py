@@ -23,7 +23,7 @@ KEYS: KeyTable = (
             ("Ctrl+B", "let the running command or subagent continue in the background; in tmux twice"),
             ("Alt+R", "retry now, while waiting for a retry or a silent model"),
             ("Alt+M", "use the fallback model, while waiting for a retry"),
-            ("Enter", "queue the next prompt; ↑ in an empty prompt takes the last one back"),
+            ("Enter  Alt+Enter", "join the turn after its tools; a turn of its own; ↑ takes back"),
         ),
     ),
     (

@@ -30,11 +30,10 @@ NORMAL_SIGN = "N"
 """In the normal mode of Vim."""
 LONGEST_LOOK_S = 2.0
 """Seconds to read a file whose path was pasted."""
-NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "alt+enter", "shift+\r", "\r"})
-"""Keys that insert a line break; the last two are Shift+Enter and Alt+Enter in the xterm encoding.
-
-Other terminals send plain Enter for Shift+Enter, and Textual takes their Alt+Enter for Enter.
-"""
+ALT_ENTER = frozenset({"alt+enter", "\r"})
+"""While a turn runs: submits a prompt for a turn of its own. The second is in the xterm encoding."""
+NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "shift+\r", *ALT_ENTER})
+"""Keys that insert a line break. Some terminals send plain Enter for Shift+Enter."""
 
 
 class PromptArea(Vertical):
@@ -59,6 +58,8 @@ class PromptArea(Vertical):
 
         text: str
         """With every placeholder replaced by its paste."""
+        own_turn: bool = False
+        """It waits for a turn of its own while one runs."""
 
     @dataclass
     class Changed(Message):
@@ -112,6 +113,8 @@ class PromptArea(Vertical):
         )
         self.examples: Sequence[str] = ()
         """Prompts that Tab offers while nothing has been submitted."""
+        self.turn_runs: Callable[[], bool] = lambda: False
+        """Whether a turn runs, which a prompt joins unless it is submitted for a turn of its own."""
         self.keep_image: Callable[[bytes], Path] | None = None
         """Saves an image of the clipboard to a file; None before a session is open."""
 
@@ -201,6 +204,8 @@ class PromptArea(Vertical):
         match key:
             case "enter":
                 self._enter()
+            case _ if key in ALT_ENTER and self.turn_runs():
+                self._enter(own_turn=True)
             case _ if key in NEWLINE_KEYS:
                 self._input.type("\n")
                 self._after_edit()
@@ -241,7 +246,7 @@ class PromptArea(Vertical):
                 return False
         return True
 
-    def _enter(self) -> None:
+    def _enter(self, *, own_turn: bool = False) -> None:
         if self._input.text[: self._input.cursor].endswith("\\"):
             self._input.put("\n", self._input.cursor - 1, self._input.cursor)
             self._after_edit()
@@ -251,7 +256,7 @@ class PromptArea(Vertical):
             if self._input.vim is not None:
                 self._input.vim.insert()
             self.clear()
-            self.post_message(self.Submitted(text))
+            self.post_message(self.Submitted(text, own_turn))
             self._report_history_problem()
 
     # ── text ────────────────────────────────────────────────────────────────────────────────────

@@ -20,7 +20,7 @@ def diff(session: Session, argument: str) -> CommandResult:
 
 def review(session: Session, argument: str) -> CommandResult:
     """Let the model review the changes since a branch or commit."""
-    return PlayEvents(session.review(argument))
+    return PlayEvents(session.review(argument), steers=False)
 
 
 def init(session: Session, argument: str) -> CommandResult:

@@ -54,6 +54,8 @@ class PlayEvents:
     """Show events as they arrive."""
 
     events: AsyncGenerator[Event, None]
+    steers: bool = True
+    """Prompts typed meanwhile join the turn, if it is one; False: each waits for a turn of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from harness.events import (
     LoopChoice,
     LoopFound,
     LoopLeft,
+    MessageAdded,
+    Origin,
     SessionResumed,
     SessionStarted,
     StuckReported,
@@ -67,7 +69,7 @@ def after(known: LoopsView, event: Event) -> LoopsView:
     match event:
         case SessionStarted():
             return LoopsView()
-        case TurnStarted():
+        case TurnStarted() | MessageAdded(origin=Origin.STEERING):
             return LoopsView(interventions=known.interventions) if known.loops or known.stuck else known
         case LoopFound(loop=loop, relapse=relapse):
             others = [one for one in known.loops if one.loop.signature != loop.signature]

@@ -34,6 +34,7 @@ class Keyboard:
         self._asking: list[asyncio.Future[str | None]] = []
         """Waits for a line; the last one is served first."""
         self._on_line: Callable[[str], None] | None = None
+        self._on_alt_line: Callable[[str], None] | None = None
         self._listening = False
         self._begun = b""
         self._before = b""
@@ -42,14 +43,17 @@ class Keyboard:
         """Bytes typed so far."""
 
     @contextmanager
-    def listening(self, on_line: Callable[[str], None]) -> Iterator[None]:
-        """Read lines during the block; those that answer no question go to `on_line`."""
-        self._on_line = on_line
+    def listening(
+        self, on_line: Callable[[str], None], on_alt_line: Callable[[str], None] | None = None
+    ) -> Iterator[None]:
+        """Read lines during the block; those that answer no question go to `on_line`, or to `on_alt_line` if they end
+        with Alt+Enter and it is given."""
+        self._on_line, self._on_alt_line = on_line, on_alt_line or on_line
         self._listen()
         try:
             yield
         finally:
-            self._on_line = None
+            self._on_line = self._on_alt_line = None
             self._unlisten()
 
     async def answer(self, *, last: bool = False) -> str | None:
@@ -140,11 +144,11 @@ class Keyboard:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # Enter, where it came to the line editor
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
-            self._deliver(without_answers(line.decode("utf-8", "replace")))
+            self._deliver(without_answers(line.decode("utf-8", "replace")), alt=line.endswith(b"\x1b"))
 
-    def _deliver(self, line: str | None) -> None:
+    def _deliver(self, line: str | None, *, alt: bool = False) -> None:
         asking = next((one for one in reversed(self._asking) if not one.done()), None)
         if asking is not None:
             asking.set_result(line)
-        elif line is not None and self._on_line is not None:
-            self._on_line(line)
+        elif line is not None and (on_line := self._on_alt_line if alt else self._on_line) is not None:
+            on_line(line)

@@ -140,6 +140,11 @@ class LinePrinter:
         self.gone = False
         """Whether the terminal has gone; nothing is written then."""
 
+    @property
+    def running(self) -> tuple[ToolStarted, ...]:
+        """The tool calls that run."""
+        return tuple(self._started.values())
+
     def show(self, event: Event) -> None:
         """Print an event."""
         self.note(event)
@@ -174,6 +179,8 @@ class LinePrinter:
                 else:
                     self._text.continue_answer()
                 self._streamed = False
+            case MessageAdded(origin=Origin.STEERING, message=message):
+                self.line(Line("▸", f"read now: {message.typed}"))
             case PermissionAsked():
                 self._asked[event.call_id] = event
             case ToolStarted():
@@ -351,6 +358,9 @@ class RecordedPrinter(LinePrinter):
                 self.line(Line("·", f"session {event.session_id} with {event.model} in {event.workspace}"))
             case TurnStarted(prompt=prompt) if prompt:
                 self.say(f"> {prompt}")
+            case MessageAdded(origin=Origin.STEERING, message=message):
+                self.say(f"> {message.typed}")
+                return
             case _ if (line := recorded_line(event)) is not None:
                 self.line(line)
         super().show(event)

@@ -210,7 +210,7 @@ class PlainAsker:
             if (answer := parse(line)) is not None:
                 return answer
             if _is_prompt(line) and (kept := self._typist.keep(line)):
-                self._printer.line(Line("·", f"not an answer; kept as your next prompt: {kept.strip()}"))
+                self._printer.line(Line("·", f"not an answer; kept for the model: {kept.strip()}"))
             else:
                 self._printer.say(hint)
             await self._settled()

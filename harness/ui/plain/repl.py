@@ -9,8 +9,9 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from shutil import get_terminal_size
 from types import FrameType
@@ -24,6 +25,7 @@ from harness.settings import LoadedSettings, Settings
 from harness.ui.commands.session_commands import session_lines
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.line import Groups, Line, laid_out
+from harness.ui.lines.queue import joins_after
 from harness.ui.lines.reports import greeting, resumed
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter, has_colours
@@ -44,6 +46,8 @@ TYPED = (
     ("!!COMMAND", "a program that gets the terminal, as vim, less or ssh do without a second !"),
     ("//TEXT", "a prompt that begins with a slash"),
     ("\\", "at the end of a line: continue on the next line"),
+    ("Enter", "during a turn: the model reads the line after the tools that run now"),
+    ("Alt+Enter", "during a turn: the line waits for a turn of its own"),
     ("Ctrl-C", "stop the turn, twice: at once; Ctrl-D quits"),
     ("Ctrl-B", "and Enter: as /background, move the running command to the background"),
 )
@@ -276,7 +280,7 @@ class _Repl(SessionDriver):
 
     @contextmanager
     def playing_turn(self) -> Iterator[None]:
-        with self.showing(), self._keyboard.listening(self._typed) if self._keyboard else nullcontext():
+        with self.showing(), self._listening(self._keyboard) if self._keyboard else nullcontext():
             yield
 
     def begun(self, item: Item) -> None:
@@ -284,8 +288,8 @@ class _Repl(SessionDriver):
             self._printer.say(f"{SIGN}{item.text}")
         self._typed_now = False
 
-    def ended(self, end: ItemEnd) -> None:
-        for line in end.given_back:
+    def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
+        for line in given_back:
             self._printer.say(f"  not run, as you stopped: {line}")
         if self._keyboard is not None or end.error is None:
             return
@@ -347,11 +351,18 @@ class _Repl(SessionDriver):
                 self._exit_code = 0 if self._keyboard else exit_code(code)
                 self._printer.say("")
 
-    def _typed(self, line: str) -> None:
+    def _listening(self, keyboard: Keyboard) -> AbstractContextManager[None]:
+        return keyboard.listening(self._typed, partial(self._typed, own_turn=True))
+
+    def _typed(self, line: str, *, own_turn: bool = False) -> None:
         """Handle a line typed while a turn runs and no question is open."""
         self._printer.entered()
-        if self.submit("/background" if line.strip() == CTRL_B else line):
-            self._printer.say(f"  {counted(len(self.queue), 'prompt')} queued")
+        queued = len(self.queue)
+        if self.submit("/background" if line.strip() == CTRL_B else line, own_turn=own_turn):
+            joins = "joins the next try" if self.waiting else joins_after(self._printer.running)
+            self._printer.say(
+                f"  {counted(len(self.queue), 'prompt')} queued" if len(self.queue) > queued else f"  {joins}"
+            )
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work until it ends. Ctrl-C stops a turn, the second time at once; other signals end the program."""

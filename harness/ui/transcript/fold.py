@@ -187,7 +187,7 @@ class Transcript:
                 self._thought_s = self._thought_tokens = 0
                 self._stop_streaming()
             case MessageAdded():
-                self._message(event)
+                self._message(event, at)
             case HistoryReplaced():
                 self._replace(event, line)
             case TurnStarted():
@@ -246,8 +246,10 @@ class Transcript:
 
     # ── the history ─────────────────────────────────────────────────────────────────────────────
 
-    def _message(self, event: MessageAdded) -> None:
+    def _message(self, event: MessageAdded, at: float) -> None:
         self._messages += 1
+        if event.origin is Origin.STEERING:
+            self._add(PromptEntry(0, event.message.typed, at))
         if event.origin is Origin.REPLY:
             self._stop_streaming(*_reply(event.message, self._thought_s, self._thought_tokens))
             self._calls.announce(event.message)

@@ -8,6 +8,8 @@ from harness.events import (
     Delivered,
     Event,
     JobFired,
+    MessageAdded,
+    Origin,
     TransitionCode,
     TurnEnded,
     TurnStarted,
@@ -37,6 +39,8 @@ class TickFold:
                 self._fires[number] = self._fired.pop(id)
             case TurnStarted(prompt=prompt):
                 self._first, self._fire = None if prompt else entries, None
+            case MessageAdded(origin=Origin.STEERING):
+                self._first, self._fire = None, None  # what the user said stays
             case Delivered(numbers=numbers) if self._first is not None:
                 fires = [self._fires.pop(number, None) for number in numbers]
                 self._fire = fires[0] if len(fires) == 1 and self._fire is None else None

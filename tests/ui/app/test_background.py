@@ -91,7 +91,7 @@ async def test_after_a_stop_what_arrives_waits_for_the_next_prompt(tmp_path: Pat
         await here.says("stall")
         await here.sees("Words")
         await here.says("typed ahead")
-        await here.sees("1 queued")
+        await here.sees("joins after this reply")
         await here.pilot.press("escape")
         await here.rests()
         (tmp_path / "workspace" / "go").touch()

@@ -158,7 +158,7 @@ async def test_a_queue_behind_a_retry_and_a_compaction_keeps_its_order(tmp_path:
         await here.says("first")
         await here.sees("next try in")
         for line in ("one", "/compact", "!echo mine", "two", "/clear", "three"):
-            await here.says(line)
+            here.controller.submit(line, own_turn=True)
         await waiting(here, 6)
         await here.pilot.press("alt+r")
         async with asyncio.timeout(10):
@@ -233,7 +233,7 @@ async def test_no_letter_that_is_typed_during_a_wait_acts_or_is_lost(tmp_path: P
         assert here.app.prompt.text == text
         assert not here.shows(KeysScreen)
         await here.pilot.press("enter")
-        seen = await here.sees("1 queued")
+        seen = await here.sees("joins the next try")
         assert any("next try in" in row for row in seen)
         await here.pilot.press("alt+r")
         assert await all_asked(here, 2) == ["go", text]

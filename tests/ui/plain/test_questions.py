@@ -186,7 +186,7 @@ async def test_a_line_that_reads_like_a_prompt_is_kept_and_the_question_asked_ag
     assert typed.kept == ["a test for this, please", "テストも追加してくださいお願いします"]
     assert out.getvalue().count("allow it?") == 4
     assert out.getvalue().count("please answer y, a or n") == 1
-    assert "kept as your next prompt: a test for this, please" in out.getvalue()
+    assert "kept for the model: a test for this, please" in out.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -363,9 +363,6 @@ tools = [ { name = "bash", input = { command = "touch ran.txt" } } ]
 delay = 0.3
 
 [[reply]]
-text = "It was not allowed."
-
-[[reply]]
 text = "Here is a test."
 """
 
@@ -390,12 +387,13 @@ async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
         await terminal.sees("allow it?")
         if after:
             terminal.type(after)
-            await terminal.sees(f"kept as your next prompt: {prompt}\n")
+            await terminal.sees(f"kept for the model: {prompt}\n")
             await terminal.sees("allow it?")
         terminal.type("n you may not\n")
-        await terminal.sees("It was not allowed.")
-        await terminal.sees(f"> {prompt}\n")
         await terminal.sees("Here is a test.")
+        assert prompt in [block.get("text") for block in server.requests[-1].body["messages"][-1]["content"]] + [
+            block.get("text") for block in server.requests[-1].body["messages"][0]["content"]
+        ]
         await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
