@@ -114,7 +114,7 @@ class LessonAsker:
             case "once", _, _:
                 return PermissionAnswer("once")
             case "always", _, _:
-                return PermissionAnswer("always", rules=request.offers)
+                return PermissionAnswer("always", rules=(request.family,) if request.family else request.offers)
             case _, _, why:
                 return PermissionAnswer("no", why.strip())
 
