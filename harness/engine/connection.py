@@ -67,6 +67,11 @@ class ModelConnection:
         return self._client
 
     @property
+    def reached(self) -> bool:
+        """The model has answered, with whatever, since the address was last read."""
+        return self._client is not None and self._client.reached
+
+    @property
     def address(self) -> str:
         """Where the model answers, without credentials."""
         if self._endpoint is not None:

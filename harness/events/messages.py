@@ -270,6 +270,8 @@ class Fault:
     """The exceeded limit in tokens, where the error text states it."""
     streamed: bool = False
     """The response had started: a 200 stream was open when it failed."""
+    unreachable: bool = False
+    """There is no server at the address: its name does not resolve, or its port is closed."""
     kept: tuple[Block, ...] = ()
     """Blocks that were complete when the stream broke, without unsigned thinking and cut tool calls."""
     calls: tuple[ToolCall, ...] = ()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from harness.base.secrets import MASK, SHORTEST_SECRET
-from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
+from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome, Reply
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, ModelExchange, fault_of
 from harness.model.fault_classifier import classify
@@ -94,6 +94,7 @@ class ModelClient:
         self._builder = SdkClientFactory(endpoint, log, lazy=lazy_sdk)
         self._building: Future[SdkClient] | None = None
         self._line: SdkClient | None = None
+        self._reached = False
         self._cache_marks = True
         self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # support elsewhere is unknown
 
@@ -101,6 +102,11 @@ class ModelClient:
     def remote(self) -> bool:
         """The endpoint is on another machine."""
         return not self._endpoint.is_loopback
+
+    @property
+    def reached(self) -> bool:
+        """The endpoint has answered, with whatever, since this client was made."""
+        return self._reached
 
     def preload(self) -> None:
         """Start importing the SDK in a thread, unless it is imported already. Returns at once; idempotent."""
@@ -162,7 +168,11 @@ class ModelClient:
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Aborted):
                 outcome = exchange.given_up(outcome)
-            return self._without_secrets(self._with_address(outcome)) if isinstance(outcome, Fault) else outcome
+            if isinstance(outcome, Reply):
+                self._reached = True
+                return outcome
+            self._reached = self._reached or outcome.status is not None or outcome.streamed
+            return self._without_secrets(self._with_address(outcome))
         finally:
             line.users -= 1
             await line.close_if_unused()

@@ -5,6 +5,7 @@ Exceptions are recognised by class name, so that this module imports neither the
 
 import json
 import os
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -335,12 +336,20 @@ def _lost_connection(chain: _Chain, streamed: bool, reused_socket: bool) -> Faul
     if error := chain.has("ProxyError"):
         return Fault(FaultKind.NETWORK, f"the proxy refused: {one_line(str(error))}")
     if chain.has("ConnectError"):
-        return Fault(FaultKind.NETWORK, f"no connection could be made{_to(chain)}: {_why_lost(chain)}")
+        message = f"no connection could be made{_to(chain)}: {_why_lost(chain)}"
+        return Fault(FaultKind.NETWORK, message, unreachable=any(map(_finds_no_server, chain.links)))
     if chain.has("TransportError", "APIConnectionError", "OSError"):
         stale = reused_socket and not streamed
         kind = FaultKind.STALE_SOCKET if stale else FaultKind.NETWORK
         return Fault(kind, f"the connection broke: {_why_lost(chain)}")
     return Fault(FaultKind.UNKNOWN, f"{type(chain.links[0]).__name__}: {chain.reason()}")
+
+
+def _finds_no_server(error: BaseException) -> bool:
+    """The name does not resolve, or the port is closed: at each of several addresses there is an error of its own."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_finds_no_server, error.exceptions))
+    return isinstance(error, socket.gaierror | ConnectionRefusedError)
 
 
 def _to(chain: _Chain) -> str:
@@ -354,6 +363,8 @@ def _to(chain: _Chain) -> str:
 def _why_lost(chain: _Chain) -> str:
     """The system's text for an error number where there is one: "Connection refused"."""
     for link in reversed(chain.links):
+        if isinstance(link, socket.gaierror) and link.strerror:
+            return link.strerror
         if isinstance(link, OSError) and link.errno is not None and link.errno > 0 and link.filename is None:
             return os.strerror(link.errno)
     return chain.reason()

@@ -248,8 +248,25 @@ async def test_a_refused_connection_is_a_network_fault() -> None:
         client = client_of(server)
     fault = await sent(client)
     assert isinstance(fault, Fault)
-    assert fault.kind is K.NETWORK
+    assert (fault.kind, fault.unreachable, client.reached) == (K.NETWORK, True, False)
     assert re.fullmatch(r"no connection could be made to 127\.0\.0\.1:\d+: Connection refused", fault.message)
+
+
+async def test_a_name_that_does_not_resolve_is_a_network_fault() -> None:
+    fault = await sent(ModelClient(checked("http://no-such-host.invalid", api_key="sk-test-1234", origin="test")))
+    assert isinstance(fault, Fault)
+    assert (fault.kind, fault.unreachable) == (K.NETWORK, True)
+    assert re.fullmatch(r"no connection could be made to no-such-host\.invalid: [A-Z][a-z ]+", fault.message)
+
+
+@pytest.mark.parametrize(("answer", "reached"), [(WHOLE, True), (status(503), True), (b"garbage\r\n\r\n", False)])
+async def test_a_client_knows_whether_its_server_has_ever_answered(answer: bytes, reached: bool) -> None:
+    async with ByteServer(playing(answer)) as server:
+        client = client_of(server)
+        assert not client.reached
+        await sent(client)
+        assert client.reached is reached
+        await client.aclose()
 
 
 async def test_a_self_signed_certificate_is_a_tls_fault_and_final() -> None:

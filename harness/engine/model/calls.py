@@ -123,6 +123,7 @@ class ModelCalls:
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
             shared_retries=self._retries.left,
+            reached=self._core.shared.connection.reached,
         )
 
     def overflowing(self, situation: Situation, model: str) -> Situation:

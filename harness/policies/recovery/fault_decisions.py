@@ -20,7 +20,7 @@ from harness.policies.recovery.decisions import (
     SwitchModel,
     speakable,
 )
-from harness.policies.recovery.messages import advice, continuations, retries
+from harness.policies.recovery.messages import address_advice, advice, continuations, retries
 from harness.policies.recovery.prompt_too_long import decide_too_long
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import REMEDIES, RETRIED, Remedy
@@ -147,6 +147,9 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     (docs/design/recovery.md#retry-limits)."""
     if state.retries >= limits.retries_per_request:
         return stop(state, fault, f"gave up after {retries(state.retries)}")
+    if _misaddressed(fault, situation) and state.retries + 1 >= limits.unreachable_tries:
+        remedy = address_advice(attended=state.attended)
+        return stop(state, fault, f"tried {state.retries + 1} times", remedy=remedy)
     if state.turn_retries >= limits.retries_per_turn:
         return stop(state, fault, f"gave up: {retries(state.turn_retries)} in this turn")
     if situation.shared_retries < 1:
@@ -155,7 +158,10 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
     wait = RetryWait(
-        seconds, retry, fault.kind, min(limits.retries_per_request, state.retries + _left(state, fault, limits))
+        seconds,
+        retry,
+        fault.kind,
+        min(limits.retries_per_request, state.retries + _left(state, fault, limits, situation)),
     )
     counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
     if seconds > limits.long_wait_s:
@@ -167,9 +173,16 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     return Resend(waiting, fault.message, wait, fresh_connection=fresh)
 
 
-def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
+def _misaddressed(fault: Fault, situation: Situation) -> bool:
+    """No server was found at an address that has never answered."""
+    return fault.unreachable and not situation.reached
+
+
+def _left(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> int:
     """Retries left if the same fault repeats."""
     match fault.kind:
+        case _ if _misaddressed(fault, situation):
+            return limits.unreachable_tries - 1 - state.retries
         case FaultKind.MALFORMED_RESPONSE:
             return limits.unreadable_answers - state.unreadable
         case FaultKind.UNKNOWN if not fault.should_retry:
@@ -207,10 +220,11 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
     return Repair(fewer, fault.message, Remedy.LOWER_CAP, stop(state, fault))
 
 
-def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
-    """The end of the turn, with the fault, the reason and advice."""
+def stop(state: TurnState, fault: Fault, why: str = "", *, remedy: str | None = None) -> Stop:
+    """The end of the turn, with the fault, the reason and advice. `remedy`: None: that for the kind of fault."""
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
-    reason = "; ".join(part for part in (fault.message, why, advice(fault.kind, attended=state.attended)) if part)
+    remedy = advice(fault.kind, attended=state.attended) if remedy is None else remedy
+    reason = "; ".join(part for part in (fault.message, why, remedy) if part)
     keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)
     return Stop(state, reason, code, keep)
 

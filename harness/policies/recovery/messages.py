@@ -66,6 +66,15 @@ def advice(kind: FaultKind, *, attended: bool = True) -> str:
     return (not attended and _UNATTENDED.get(kind)) or _ADVICE.get(kind, "")
 
 
+def address_advice(*, attended: bool) -> str:
+    """What to check if no server was found at an address that never answered."""
+    again = " with /retry" if attended else ""
+    return (
+        "check the address (ANTHROPIC_BASE_URL, setting base_url), that its server runs, and the network, then try "
+        f"again{again}"
+    )
+
+
 def shorter(attended: bool) -> str:
     """How to continue without automatic compaction."""
     return "shorten the conversation with /compact or /clear" if attended else "switch auto_compact on"

@@ -75,6 +75,8 @@ class RecoveryLimits:
     retries_per_turn: int = 30
     unreadable_answers: int = 3
     """Answers to one request that are not of the Messages API before the turn ends; such faults rarely pass."""
+    unreachable_tries: int = 3
+    """Tries at an address that has not answered yet and where no server is found: most likely it is misspelt."""
     waiting_per_turn_s: float = 300.0
     long_wait_s: float = 60.0
     """A longer wait is never slept silently."""
@@ -247,6 +249,8 @@ class Situation:
     """Tokens that shortening old tool results would save. Counted only if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
     """Cost of the session."""
+    reached: bool = True
+    """The server has answered a request since the program started, with whatever."""
     shared_retries: float = inf
     """Retries left in the budget that all agents share; infinite for a single agent."""
     largest: str = ""

@@ -106,7 +106,8 @@ _ROWS = (
         1,
         "a fault that no retry can cure, or the retries are used up",
         "the fault is shown once with advice; kept text stays",
-        "10 retries a request, 30 a turn, 300 s of waiting; 2 after answers that are not of the Messages API",
+        "10 retries a request, 30 a turn, 300 s of waiting; 2 after answers that are not of the Messages API, "
+        "and where no server is found at an address that has not answered yet",
     ),
     _ends(
         Code.MODEL_ERROR,

@@ -71,6 +71,7 @@ def fault(kind: FaultKind, **facts: Any) -> Fault:
 
 OVERLOADED = fault(FaultKind.OVERLOADED, status=529)
 SERVER = fault(FaultKind.SERVER, status=500)
+UNREACHABLE = fault(FaultKind.NETWORK, unreachable=True)
 RESET = fault(FaultKind.NETWORK, streamed=True)
 TOO_LONG = fault(FaultKind.PROMPT_TOO_LONG, status=400, input_tokens=210_000, limit=200_000)
 

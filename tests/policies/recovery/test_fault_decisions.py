@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness.events import Fault, FaultKind, TransitionCode
+from harness.events import Fault, FaultKind, Outcome, TransitionCode
 from harness.policies.recovery import (
     Compact,
     Continue,
@@ -29,6 +31,7 @@ from tests.policies.recovery.cases import (
     SERVER,
     TOO_LONG,
     TOOLS,
+    UNREACHABLE,
     after_text,
     fault,
     for_ever,
@@ -338,6 +341,33 @@ def test_a_request_is_retried_as_often_as_the_setting_says(retries: int) -> None
 def test_a_wait_says_how_many_retries_there_would_be(kind: FaultKind, most: int) -> None:
     waits = [resent(decision).wait for decision in play(for_ever(fault(kind))).decisions[:-1]]
     assert [(wait.retry, wait.most) for wait in waits if wait] == [(retry, most) for retry in range(1, most + 1)]
+
+
+NETWORK = (UNREACHABLE, RESET)
+
+
+@given(
+    st.lists(st.sampled_from([UNREACHABLE, UNREACHABLE, RESET, SERVER, TOOLS]), max_size=12),
+    st.booleans(),
+    st.integers(0, 5),
+)
+def test_an_address_that_has_never_answered_is_tried_three_times(
+    outcomes: list[Outcome], reached: bool, retries: int
+) -> None:
+    limits = RecoveryLimits(retries_per_request=retries, long_wait_s=1e9, waiting_per_turn_s=1e9)
+    played = play([*outcomes, *[UNREACHABLE] * 9], limits=limits, situation=replace(ORDINARY, reached=reached))
+
+    tries, posts = 0, 0
+    for outcome in [*outcomes, *[UNREACHABLE] * 9]:
+        posts += 1
+        tries = 0 if outcome is TOOLS else tries + 1
+        if tries > retries or (outcome is UNREACHABLE and not reached and tries >= 3):
+            break
+    assert (played.posts, played.end) == (posts, Code.API_ERROR)
+    gave_up = "tried " in played.last.reason
+    assert gave_up is (outcome is UNREACHABLE and not reached and tries <= retries)
+    assert (f"tried {tries} times; check the address (ANTHROPIC_BASE_URL" in played.last.reason) is gave_up
+    assert ("check the network and ANTHROPIC_BASE_URL" in played.last.reason) is (not gave_up and outcome in NETWORK)
 
 
 @pytest.mark.parametrize("reason", ["end_turn", "stop", "eos"])
