@@ -333,8 +333,17 @@ class Chat(ScrollView):
             self.post_message(self.Followed())  # the mark has another place
 
     def _scroll_to(self, x: float | None = None, y: float | None = None, **options: Any) -> bool:
-        """Scroll at once: while an animation runs, corrected heights would be overwritten."""
+        """Scroll at once, because corrected heights would be overwritten while an animation runs."""
+        by = 0.0 if y is None else y - self.scroll_y
+        if y is not None and self._is_near(by):
+            self._index.moved(self._place, round(by))  # with estimates, the first row could seem to be near
+            self._settle()
+            y = self.scroll_y + by
         return super()._scroll_to(x, y, **options | {"animate": False})
+
+    def _is_near(self, by: float) -> bool:
+        shown = bool(self._entries) and self._draw is not None and self._canvas is not None
+        return shown and abs(by) <= NEAR * self.outer_size.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """The user has scrolled."""
@@ -345,7 +354,7 @@ class Chat(ScrollView):
         if not by:
             self.vertical_scrollbar.position = new_value
             return
-        near = abs(by) <= NEAR * rows
+        near = self._is_near(by)
         self._place = self._index.moved(self._place, by) if near else self._index.at(row)
         at_end = by > 0 and row + rows >= self.max_scroll_y
         self._follows = at_end and (not near or self._place >= self._index.last_screen(rows))
@@ -411,8 +420,8 @@ class Chat(ScrollView):
         return (width, self.visual_style, self.link_style, self.app.theme) != self._look
 
     @property
-    def _selection_style(self) -> RichStyle:
-        return Style.from_styles(self.screen.get_component_styles("screen--selection")).rich_style
+    def _selection_style(self) -> Style:
+        return Style.from_styles(self.screen.get_component_styles("screen--selection"))
 
     # ── the mouse ───────────────────────────────────────────────────────────────────────────────
 
@@ -498,15 +507,14 @@ def selected_cells(strip: Strip, selection: Selection, row: int) -> tuple[int, i
     return (strip.index_to_cell_position(start), strip.index_to_cell_position(end)) if start < end else None
 
 
-def highlighted(strip: Strip, start: int, end: int, style: RichStyle) -> Strip:
-    """The row with some of its cells in another style."""
-    before, chosen, after = strip.crop(0, start), strip.crop(start, end), strip.crop(end)
-    return Strip.join([before, styled(chosen, style), after])
+def highlighted(strip: Strip, start: int, end: int, selection: Style) -> Strip:
+    """The row with some of its cells selected: their colours are blended with those of the selection."""
 
+    def blended(style: RichStyle) -> RichStyle:
+        return (Style.from_rich_style(style) + selection).rich_style + RichStyle.from_meta(style.meta)
 
-def styled(strip: Strip, style: RichStyle) -> Strip:
-    """The row with `style` over that of its text."""
-    return Strip([segment._replace(style=(segment.style or RichStyle.null()) + style) for segment in strip])
+    chosen = [segment._replace(style=blended(segment.style or RichStyle.null())) for segment in strip.crop(start, end)]
+    return Strip.join([strip.crop(0, start), Strip(chosen, end - start), strip.crop(end)])
 
 
 def hovered_link(strip: Strip, action: str, style: RichStyle) -> Strip:

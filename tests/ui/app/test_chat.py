@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from rich.segment import Segment
 from textual.app import App, ComposeResult
+from textual.color import Color
 from textual.content import Content
 from textual.events import MouseMove, MouseScrollDown
 from textual.pilot import Pilot
@@ -72,8 +73,11 @@ async def drag(pilot: Pilot[None], begin: tuple[int, int], end: tuple[int, int])
 
 def highlighted_text(app: App[None], row: Sequence[Segment]) -> str:
     """The text of a row in the colour of a selection."""
-    colour = app.screen.get_component_styles("screen--selection").background.rich_color
-    return "".join(text for text, style, _ in row if style and style.bgcolor == colour)
+    selection = app.screen.get_component_styles("screen--selection").background
+    colour = (Color.parse(app.theme_variables["background"]) + selection).rich_color
+    selected = [(text, style.color) for text, style, _ in row if style and style.bgcolor == colour]
+    assert all(foreground != colour for _, foreground in selected)
+    return "".join(text for text, _ in selected)
 
 
 async def shown(pilot: Pilot[None]) -> list[str]:
