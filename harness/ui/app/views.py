@@ -20,7 +20,7 @@ from harness.ui.panel.sections import calm_rows, is_calm, panel_rows
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import next_incident
 from harness.ui.panel.work_lines import changes_in
-from harness.ui.transcript.content import entry_content, set_off
+from harness.ui.transcript.content import LIVE_ROWS, entry_content, set_off
 from harness.ui.transcript.entries import AnswerEntry, Entry, TextEntry
 from harness.ui.transcript.fold import Transcript
 
@@ -31,14 +31,16 @@ if TYPE_CHECKING:
 class EntryRenderer:
     """Draws entries. Of a streaming answer only the new text is parsed."""
 
-    def __init__(self, clock: Callable[[], float], key: str = "") -> None:
+    def __init__(self, clock: Callable[[], float], key: str = "", rows: Callable[[], int] = lambda: LIVE_ROWS) -> None:
         """
         Args:
             clock: returns Unix time, for running times.
             key: what expands an entry; empty: nothing does, once it is printed.
+            rows: returns the most lines of output of one running command.
         """
         self._clock = clock
         self._key = key
+        self._rows = rows
         self._growing: StreamedMarkdown | None = None
 
     def blocks(self, entry: Entry, columns: int, *, expanded: bool) -> Sequence[Content]:
@@ -48,7 +50,8 @@ class EntryRenderer:
         """
         if isinstance(entry, AnswerEntry) and (not entry.done or self._has_grown_to(entry.text)):
             return self._grown(entry.text, columns)
-        return [entry_content(entry, columns, expanded=expanded, now=self._clock(), key=self._key)]
+        now, rows = self._clock(), self._rows()
+        return [entry_content(entry, columns, expanded=expanded, now=now, key=self._key, rows=rows)]
 
     def _has_grown_to(self, text: str) -> bool:
         return self._growing is not None and self._growing.text == text
@@ -110,7 +113,7 @@ class Views:
         """Start to draw on the split view."""
         self._visible = True
         self._split_view.chat.update((), 0)
-        self._split_view.chat.set_renderer(EntryRenderer(self._clock, self._split_view.expands))
+        self._split_view.chat.set_renderer(EntryRenderer(self._clock, self._split_view.expands, self._live_rows))
         self._split_view.panel.set_renderer(self._visible_rows)
         self.changed()
 
@@ -187,6 +190,10 @@ class Views:
             self.shown_step = None
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
+
+    def _live_rows(self) -> int:
+        """Running commands share a third of the screen."""
+        return max(1, self._split_view.app.size.height // 3 // max(1, self.transcript.live_calls))
 
     def redraw_panel(self) -> None:
         """Draw the panel now."""

@@ -4,8 +4,9 @@ There is no cursor movement, and colour never carries information of its own. Co
 of tools are made visible.
 """
 
+import time
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -16,6 +17,7 @@ from harness.events import (
     Event,
     MessageAdded,
     Origin,
+    OutputDelta,
     PartialDiscarded,
     PauseReported,
     PermissionAsked,
@@ -41,9 +43,14 @@ from harness.ui.lines.events import OUTCOMES, ending_line, recorded_line, source
 from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought, whole_text
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import DELEGATES, EventLines
+from harness.ui.transcript.calls import COMMANDS
 
 MOST_LINES = 200
 """Lines shown of the output of a user's own command."""
+LINE_EVERY_S = 1.0
+"""Seconds between two lines of output of running commands."""
+LINE_CHARACTERS = 500
+"""Of an output that is a single line."""
 THINKS = "thinking"
 """Stands in for a call id when the open line is that of thinking."""
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
@@ -120,9 +127,14 @@ class StreamedText:
 class LinePrinter:
     """Writes events to a text stream as they come."""
 
-    def __init__(self, out: TextIO, *, colours: bool = False) -> None:
+    def __init__(self, out: TextIO, *, colours: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock`: monotonic, for the pace of the output of running commands."""
         self._out = out
         self._colours = colours
+        self._clock = clock
+        self._next_output = 0.0
+        self._output_shown: dict[str, str] = {}
+        """The last line of output that was printed, by call."""
         self._text = StreamedText()
         self._lines = EventLines()
         self._at_line_start = True
@@ -151,6 +163,7 @@ class LinePrinter:
         line = self._lines.line(event)
         match event:
             case TurnStarted():
+                self._output_shown.clear()
                 self._started.clear()
                 self._asked.clear()
             case RequestSent():
@@ -185,6 +198,8 @@ class LinePrinter:
                 self._asked[event.call_id] = event
             case ToolStarted():
                 self._tool_started(event)
+            case OutputDelta():
+                self._wrote(event)
             case ToolEnded():
                 self._tool_ended(event)
             case TurnEnded():
@@ -313,8 +328,22 @@ class LinePrinter:
         else:
             call = _call(event.tool, started.summary if started else asked.summary if asked else "")
             self.line(Line(mark, f"{call}: {outcome}", tone))
+        shown = self._output_shown.pop(event.call_id, None)
+        detail = event.detail.strip("\n")
         if event.call_id.startswith(OWN_COMMAND):
             self._output(event)
+        elif event.tool in COMMANDS and detail and "\n" not in detail and detail != shown:
+            self._write(f"  {visible(detail[:LINE_CHARACTERS])}{'…' * (len(detail) > LINE_CHARACTERS)}\n")
+
+    def _wrote(self, event: OutputDelta) -> None:
+        """Print the newest line of a running command, if it is time for one."""
+        line = next(filter(str.strip, (*reversed(event.lines), event.open_line)), "")
+        if not line or line == self._output_shown.get(event.call_id) or self._clock() < self._next_output:
+            return
+        self._next_output = self._clock() + LINE_EVERY_S
+        self._output_shown[event.call_id] = line
+        self.end_line()
+        self._write(f"  {visible(line)}\n")
 
     def _output(self, event: ToolEnded) -> None:
         """The output of a user's own command."""

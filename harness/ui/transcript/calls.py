@@ -16,6 +16,7 @@ from harness.events import (
     Dispatched,
     Event,
     Message,
+    OutputDelta,
     PermissionAsked,
     ResultLabelled,
     StepStarted,
@@ -26,7 +27,7 @@ from harness.events import (
     key_of,
 )
 from harness.ui.lines.work import DELEGATES
-from harness.ui.transcript.entries import CallEntry, Entry
+from harness.ui.transcript.entries import CallEntry, Entry, LiveLines
 
 LONGEST_SUMMARY = 500
 """Characters of an input kept as the summary of its call."""
@@ -86,6 +87,8 @@ class CallFold:
                 index = self._update(event.call_id, event.tool, at, summary=event.summary, at=at, running=True)
                 self._running.add(index)
                 return index
+            case OutputDelta(call_id=id) if self._places.get(id) in self._running:
+                return self._wrote(self._places[id], event)
             case ToolEnded():
                 return self._ended(event, at)
             case ResultLabelled() if event.call_id in self._places:
@@ -127,7 +130,7 @@ class CallFold:
         """Mark all running calls as stopped; returns the index of the first."""
         first = min(self._running, default=None)
         for index in self._running:
-            self._put(index, running=False)
+            self._put(index, running=False, live=None)
         self._running.clear()
         return first
 
@@ -142,6 +145,18 @@ class CallFold:
         self._places = {id: index for id, index in self._places.items() if index < length}
         self._running = {index for index in self._running if index < length}
         self._failed.clear()
+
+    @property
+    def live(self) -> int:
+        """Running calls with output."""
+        running = (self._entries[index] for index in self._running)
+        return sum(isinstance(entry, CallEntry) and entry.live is not None for entry in running)
+
+    def _wrote(self, index: int, delta: OutputDelta) -> int | None:
+        entry = self._entries[index]
+        before = entry.live if isinstance(entry, CallEntry) and entry.live is not None else LiveLines()
+        live = before.after(delta)
+        return None if live == before else self._put(index, live=live)  # an endless line may end as before
 
     def _dispatched(self, event: Dispatched, at: float) -> int:
         if event.key:
@@ -164,6 +179,7 @@ class CallFold:
             event.tool,
             at,
             running=False,
+            live=None,
             outcome=event.outcome,
             result=event.summary,
             duration_s=event.duration_s,

@@ -56,9 +56,13 @@ MOST_SAID, FEW_SAID = 16, 10
 BAR = "▌ "
 YOU = "bold $accent"
 PROMPT_TINT = "$text-on-tint on $tint"
+LIVE_ROWS = 8
+"""Lines of the output of a running command, where the screen is not known."""
 
 
-def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
+def entry_content(
+    entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "", rows: int = LIVE_ROWS
+) -> Content:
     """An entry as text.
 
     Args:
@@ -66,6 +70,7 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         expanded: include the details of a call and the text of thinking.
         now: Unix time, for the duration of a running call; 0: without it.
         key: what expands an entry, to be named there; empty: nothing does.
+        rows: most lines of the output of a running command.
     """
     match entry:
         case PromptEntry(text=text, shell=shell):
@@ -78,7 +83,7 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case ThinkingEntry():
             return _thinking(entry, width, expanded)
         case CallEntry():
-            return call_content(entry, width, expanded=expanded, now=now, key=key)
+            return call_content(entry, width, expanded=expanded, now=now, key=key, rows=rows)
         case NoteEntry(line=line):
             return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
         case TextEntry(text=text, heading=heading):
@@ -223,8 +228,17 @@ NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
 """Outcomes that are named, because their mark is ambiguous."""
 
 
-def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
-    """A call on one line, with details when expanded. `key` is named as what expands it, if it does."""
+def call_content(
+    call: CallEntry,
+    width: int,
+    *,
+    expanded: bool = False,
+    now: float = 0.0,
+    key: str = "",
+    rows: int = LIVE_ROWS,
+) -> Content:
+    """A call on one line, with details when expanded. `key` is named as what expands it, if it does. Of a running
+    command the last `rows` lines are shown."""
     lines = [_head(call, width, now)]
     if expanded and call.joined:
         lines += [one_line(Content.styled(f"  {_flat(task)}", MUTED), width) for task in (call.summary, *call.joined)]
@@ -234,6 +248,8 @@ def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: fl
         lines.append(hanging(Content("  "), Content.styled(_flat(call.summary), MUTED), width))
     if expanded and call.why:
         lines.append(hanging(Content("  "), Content.styled(_flat(call.why), MUTED), width))
+    if call.live is not None:
+        lines += [_live_line(line, width, grows=line == call.live.open_line) for line in call.live.last(rows)]
     lines += _detail(call, width, expanded=expanded, key=key)
     return Content("\n").join(lines)
 
@@ -250,7 +266,8 @@ def _head(call: CallEntry, width: int, now: float) -> Content:
         left = Content.assemble(left, (f"  {tag}", WARNING if call.asks else MUTED))
     if call.outcome is None:
         time = _elapsed(now - call.at) if call.running and now > call.at else ""
-        return _apart(left, Content.styled(time, MUTED), width)
+        written = counted(call.live.count, "line") if call.live is not None else ""
+        return _apart(left, Content.styled(" · ".join(filter(None, (written, time))), MUTED), width)
     lines = _output_lines(call) if call.outcome is ToolOutcome.OK else 0
     text = counted(lines, "line") if lines > 1 else _changes(call) or _result(call)
     if _error(call, width):
@@ -378,7 +395,7 @@ def _detail(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Co
         return _error_lines(error, width, expanded=expanded, key=key)
     if path_of_diff(call.detail) is not None:
         return _diff(call, width, expanded=expanded, key=key)
-    if not call.detail or not (expanded or call.by_user or _output_lines(call) > 1):
+    if not call.detail.strip() or not (expanded or call.by_user or call.tool in COMMANDS):
         return []
     shown = output_excerpt(
         call.detail,
@@ -421,6 +438,16 @@ def _hidden(count: int, key: str) -> list[Content]:
     """A note on the lines that are not shown, with the key that shows them."""
     named = f" ({key})" if key else ""
     return [Content.styled(f"  … {counted(count, 'more line')}{named}", MUTED)] if count > 0 else []
+
+
+def _live_line(line: str, width: int, *, grows: bool) -> Content:
+    """A line of the output of a running command; of one that grows, or has lost its beginning, the end."""
+    text, room = visible(line).expandtabs(TAB), max(1, width - 2)
+    if (grows or text.startswith("…")) and cell_len(text) > room:
+        while cell_len(text) >= room:
+            text = text[max(1, (cell_len(text) - room) // 2) :]
+        text = f"…{text}"
+    return one_line(Content.styled(f"  {text}", MUTED), width)
 
 
 def _first_and_last(call: CallEntry, *, expanded: bool) -> tuple[int, int]:

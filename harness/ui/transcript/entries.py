@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from harness.events import (
     Alternative,
     Dispatch,
+    OutputDelta,
     PauseReport,
     PlanItem,
     ProposedPlan,
@@ -49,6 +50,37 @@ class ThinkingEntry:
     """0: unknown."""
 
 
+LIVE_LINES = 40
+"""Last lines of a running command that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLines:
+    """The output of a running command."""
+
+    ended: tuple[str, ...] = ()
+    """The last lines that have ended."""
+    open_line: str = ""
+    """The line that has not."""
+    count: int = 0
+    """Lines so far."""
+    highest: int = 0
+    """Most lines so far at one time: an erased line leaves its row."""
+
+    def after(self, delta: OutputDelta) -> "LiveLines":
+        """The output once `delta` has come as well."""
+        ended = (*(() if delta.skipped else self.ended), *delta.lines)[-LIVE_LINES:]
+        shown = len(ended) + bool(delta.open_line)
+        count = self.count - bool(self.open_line) + delta.skipped + len(delta.lines) + bool(delta.open_line)
+        return LiveLines(ended, delta.open_line, count, max(self.highest, shown))
+
+    def last(self, rows: int) -> tuple[str, ...]:
+        """The last lines, at most `rows`; blank ones behind them in the place of erased ones."""
+        lines = (*self.ended, self.open_line) if self.open_line else self.ended
+        rows = min(rows, self.highest)
+        return (*lines[-rows:], *("",) * (rows - len(lines)))
+
+
 @dataclass(frozen=True, slots=True)
 class CallEntry:
     """A tool call, from its dispatch decision on."""
@@ -73,6 +105,8 @@ class CallEntry:
     failures: int = 0
     """Failures of the tool in a row, including this one; 0: it did not fail."""
     duration_s: float = 0.0
+    live: LiveLines | None = None
+    """Output of a command that has not ended; None: there is none yet."""
     detail: str = ""
     """A diff or the head of the output, shown when expanded."""
     detail_of: int = 0

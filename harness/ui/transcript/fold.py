@@ -157,6 +157,11 @@ class Transcript:
             self._entries = (*self._settled, *self._streaming.entries, *self._below)
         return self._entries
 
+    @property
+    def live_calls(self) -> int:
+        """Running calls whose output is shown."""
+        return self._calls.live
+
     def changes(self) -> TranscriptChanges | None:
         """The changes since the last call; None if there are none."""
         first, self._changed = self._changed, None

@@ -4,6 +4,8 @@ import io
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from harness.events import (
     AgentMoved,
     CheckpointMade,
@@ -15,6 +17,7 @@ from harness.events import (
     ModelSwitched,
     Notice,
     Origin,
+    OutputDelta,
     PartialDiscarded,
     PermissionAsked,
     PlanChanged,
@@ -53,6 +56,45 @@ def printed(events: Iterable[Event], *, colours: bool = False) -> str:
     for event in events:
         plain.show(event)
     return out.getvalue()
+
+
+def test_of_a_running_command_a_line_a_second_is_printed() -> None:
+    times = iter([0.4, 0.5, 1.2, 1.4, 1.5, 2.6, 3.7])
+    out = io.StringIO()
+    plain = LinePrinter(out, clock=lambda: next(times))
+    deltas = [("1", "2"), ("3",), ("4",), ("5\x1b[31m",), ()]
+    for event in (tool("c1", "make"), *(OutputDelta("c1", lines) for lines in deltas), OutputDelta("c1", (), "6 …")):
+        plain.show(event)
+    plain.show(bash_ended("1\n2\n3\n4\n5\n6 …"))
+    assert out.getvalue() == "○ bash make … \n  2\n  5\\x1b[31m\n✓ bash make: ok, exit 0, 0.2 s\n"
+
+
+def bash_ended(detail: str, call_id: str = "c1") -> ToolEnded:
+    return ToolEnded(call_id, "bash", ToolOutcome.OK, "exit 0", 0.2, detail)
+
+
+@pytest.mark.parametrize(
+    ("detail", "printed_below"),
+    [
+        ("one\n", "  one\n"),
+        ("\n", ""),
+        ("", ""),
+        ("one\ntwo\n", ""),
+        ("a\x1bb", "  a\\x1bb\n"),
+        ("x" * 501, f"  {'x' * 500}…\n"),
+    ],
+)
+def test_a_single_line_of_output_is_always_printed(detail: str, printed_below: str) -> None:
+    assert printed([tool("c1", "cat x"), bash_ended(detail)]) == f"○ bash cat x … ✓ ok, exit 0, 0.2 s\n{printed_below}"
+
+
+def test_a_line_that_was_printed_while_the_command_ran_is_not_repeated() -> None:
+    shown = printed([tool("c1", "make"), OutputDelta("c1", ("only",)), bash_ended("only\n")])
+    assert shown == "○ bash make … \n  only\n✓ bash make: ok, exit 0, 0.2 s\n"
+    later = printed(
+        [tool("c1", "make"), OutputDelta("c1", ("only",)), bash_ended("only\n"), *[bash_ended("only\n", "c2")]]
+    )
+    assert later.endswith("  only\n")
 
 
 def tool(call_id: str, summary: str) -> ToolStarted:

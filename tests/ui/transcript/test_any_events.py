@@ -56,6 +56,7 @@ EVENTS: st.SearchStrategy[events.Event] = st.one_of(
         ROUTES,
     ),
     st.builds(events.PermissionAsked, ID, TOOL, TEXT, TEXT),
+    st.builds(events.OutputDelta, ID, st.lists(TEXT, max_size=3).map(tuple), TEXT, st.integers(0, 2)),
     st.builds(events.ToolStarted, ID, TOOL, TEXT, st.sampled_from([{}, {"command": "ls"}, {"command": 1}])),
     st.builds(
         events.ToolEnded,

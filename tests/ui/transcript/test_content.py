@@ -6,12 +6,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from textual.content import Content
 
 from harness.events import (
     Alternative,
     Attempt,
     Dispatch,
+    OutputDelta,
     PauseReport,
     Rank,
     Rung,
@@ -26,6 +28,7 @@ from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
     Entry,
+    LiveLines,
     LoopReportEntry,
     NoteEntry,
     PauseEntry,
@@ -216,13 +219,29 @@ def test_a_command_shows_three_lines_and_counts_the_others() -> None:
     with_key = entry_content(command, 80, key="Ctrl+O").plain.splitlines()
     assert with_key[-1] == "  … 297 more lines (Ctrl+O)"
     assert entry_content(command, 80, expanded=True, key="Ctrl+O").plain.splitlines()[-1] == "  300"
-    one = replace(command, detail="only\n", result="only")
-    assert len(look(one)) == 1
-    assert look(one)[0].endswith("only")
+    one = replace(command, detail="only\n", result="exit 0")
+    assert look(one)[0].endswith("exit 0")
+    assert look(one)[1:] == ["  only"], "one line of output is always shown"
+    assert look(replace(one, outcome=ToolOutcome.ERROR, result="exit 1"))[1:] == ["  only"]
+    assert look(replace(one, detail="\n"))[1:] == []
     failed = replace(command, outcome=ToolOutcome.ERROR, result="exit 1")
     assert look(failed, 80)[0].endswith("exit 1")
     beyond = replace(command, detail="1\n2\n", detail_of=50)
     assert entry_content(beyond, 80, key="Ctrl+O").plain.splitlines()[-1] == "  … 48 more lines"
+
+
+def test_of_a_running_command_the_last_lines_are_shown() -> None:
+    live = LiveLines().after(OutputDelta("c1", tuple(map(str, range(40))), "open", 1_000))
+    running = CallEntry("c1", "bash", "make", 10.0, running=True, live=live)
+    shown = entry_content(running, 80, now=14.0, rows=4).plain.split("\n")
+    assert shown == [f"◍ bash make{'1,041 lines · 4 s':>69}", "  37", "  38", "  39", "  open"]
+    erased = replace(running, live=LiveLines().after(OutputDelta("c1", ("a", "b"), "c")).after(OutputDelta("c1", ())))
+    assert look(erased)[1:] == ["  a", "  b", ""], "an erased line leaves its row"
+    growing = replace(running, live=LiveLines().after(OutputDelta("c1", ("x" * 100 + "end",), "日本" * 50 + "end")))
+    assert look(growing, 30)[1] == "  " + "x" * 27 + "…"
+    assert look(growing, 30)[2].startswith("  …")
+    assert look(growing, 30)[2].endswith("本end")
+    assert max(map(cell_len, look(growing, 30))) <= 30
 
 
 def test_of_a_command_that_failed_the_last_lines_are_shown() -> None:

@@ -32,6 +32,7 @@ from harness.events import (
     MessageAdded,
     Notice,
     Origin,
+    OutputDelta,
     PartialDiscarded,
     PermissionAnswered,
     PermissionAsked,
@@ -59,6 +60,7 @@ from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
     Entry,
+    LiveLines,
     LoopReportEntry,
     NoteEntry,
     PromptEntry,
@@ -534,3 +536,26 @@ def test_a_typed_prompt_is_never_folded() -> None:
     end = TurnEnded(1, TransitionCode.COMPLETED, "answered", NOTHING_TO_REPORT, Usage(), 0.0, 1, 1, 0.1)
     shown = folded(TurnStarted(1, "any news?"), added(NOTHING_TO_REPORT), end).entries
     assert [type(entry) for entry in shown] == [PromptEntry, AnswerEntry, TurnEndEntry]
+
+
+def test_the_output_of_a_running_command_is_kept_until_its_end() -> None:
+    deltas = (OutputDelta("c1", ("1", "2"), "half"), OutputDelta("c1", ("half a line",)))
+    transcript = folded(ToolStarted("c1", "bash", "make", {}), *deltas)
+    assert transcript.entries == (
+        CallEntry("c1", "bash", "make", 0.0, running=True, live=LiveLines(("1", "2", "half a line"), "", 3, 3)),
+    )
+    assert transcript.live_calls == 1
+    assert transcript.changes() is not None
+    transcript.on_event(OutputDelta("c1", ()), 4.0)
+    assert transcript.changes() is None
+    transcript.on_event(ToolEnded("c1", "bash", ToolOutcome.OK, "exit 0", 4.0, "1\n2\nhalf a line\n"), 5.0)
+    (entry,) = transcript.entries
+    assert isinstance(entry, CallEntry)
+    assert (entry.live, transcript.live_calls) == (None, 0)
+    transcript.on_event(OutputDelta("c1", ("late",)), 6.0)
+    assert transcript.entries == (entry,)
+
+
+def test_a_command_of_a_turn_that_ended_without_its_result_shows_no_output() -> None:
+    (entry, _) = folded(ToolStarted("c1", "bash", "make", {}), OutputDelta("c1", ("1",)), END).entries
+    assert entry == CallEntry("c1", "bash", "make", 0.0)
