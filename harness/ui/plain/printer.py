@@ -338,9 +338,10 @@ class LinePrinter:
     def _wrote(self, event: OutputDelta) -> None:
         """Print the newest line of a running command, if it is time for one."""
         line = next(filter(str.strip, (*reversed(event.lines), event.open_line)), "")
-        if not line or line == self._output_shown.get(event.call_id) or self._clock() < self._next_output:
+        now = self._clock()
+        if not line or line == self._output_shown.get(event.call_id) or now < self._next_output:
             return
-        self._next_output = self._clock() + LINE_EVERY_S
+        self._next_output = now + LINE_EVERY_S
         self._output_shown[event.call_id] = line
         self.end_line()
         self._write(f"  {visible(line)}\n")

@@ -59,14 +59,15 @@ def printed(events: Iterable[Event], *, colours: bool = False) -> str:
 
 
 def test_of_a_running_command_a_line_a_second_is_printed() -> None:
-    times = iter([0.4, 0.5, 1.2, 1.4, 1.5, 2.6, 3.7])
-    out = io.StringIO()
-    plain = LinePrinter(out, clock=lambda: next(times))
-    deltas = [("1", "2"), ("3",), ("4",), ("5\x1b[31m",), ()]
-    for event in (tool("c1", "make"), *(OutputDelta("c1", lines) for lines in deltas), OutputDelta("c1", (), "6 …")):
-        plain.show(event)
+    times, out = [0.0], io.StringIO()
+    plain = LinePrinter(out, clock=lambda: times[-1])
+    plain.show(tool("c1", "make"))
+    for at, lines in ((0.4, ("1", "2")), (0.5, ("3",)), (1.3, ("4",)), (1.5, ("5\x1b[31m", "")), (2.6, ())):
+        times.append(at)
+        plain.show(OutputDelta("c1", lines, "half" if lines else "5\x1b[31m"))
+    plain.show(OutputDelta("c1", (), "6 …"))
     plain.show(bash_ended("1\n2\n3\n4\n5\n6 …"))
-    assert out.getvalue() == "○ bash make … \n  2\n  5\\x1b[31m\n✓ bash make: ok, exit 0, 0.2 s\n"
+    assert out.getvalue() == "○ bash make … \n  2\n  5\\x1b[31m\n  6 …\n✓ bash make: ok, exit 0, 0.2 s\n"
 
 
 def bash_ended(detail: str, call_id: str = "c1") -> ToolEnded:
