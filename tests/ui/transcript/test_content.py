@@ -189,7 +189,7 @@ ERROR = "old_string does not occur in src/settings.py. Line 12 matches but for w
         (call(ToolOutcome.INVALID, ERROR), "not run", ERROR),
         (call(ToolOutcome.BROKEN, "cut …", detail="cut\n  in two"), "broke", "cut in two"),
         (call(ToolOutcome.ERROR, "no such file", detail="no such file, and advice"), "no such file", ""),
-        (call(ToolOutcome.ERROR, "exit 1", tool="bash", detail="exit 1"), "exit 1", ""),
+        (call(ToolOutcome.ERROR, "exit 1", tool="bash"), "exit 1", ""),
     ],
 )
 @pytest.mark.parametrize("expanded", [False, True])
