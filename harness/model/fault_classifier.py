@@ -367,6 +367,8 @@ def _why_lost(chain: _Chain) -> str:
             return link.strerror
         if isinstance(link, OSError) and link.errno is not None and link.errno > 0 and link.filename is None:
             return os.strerror(link.errno)
+    if chain.has("RemoteProtocolError") and "peer closed" in chain.reason():
+        return "the server closed it in the middle of the answer"
     return chain.reason()
 
 

@@ -326,6 +326,14 @@ def test_an_exception_has_one_kind(row: int) -> None:
     assert "\n" not in fault.message
 
 
+def test_a_cut_stream_is_described_without_the_words_of_the_library() -> None:
+    import httpx2
+
+    words = "peer closed connection without sending complete message body (incomplete chunked read)"
+    fault = classify(httpx2.RemoteProtocolError(words), streamed=True)
+    assert fault.message == "the connection broke: the server closed it in the middle of the answer"
+
+
 def test_only_a_loss_before_the_first_byte_of_a_reused_connection_is_a_stale_socket() -> None:
     import httpx2
 

@@ -239,7 +239,7 @@ class Transcript:
             return
         self._streaming.discard(event.characters)
         count = counted(event.characters, "character")
-        self._note(Line("↻", f"{count} of the answer discarded: {event.reason}", Tone.TROUBLE))
+        self._note(Line("↻", f"{count} of the answer discarded", Tone.TROUBLE))  # the line of the retry says why
 
     def _stop_streaming(self, *entries: Entry) -> None:
         """End the reply; `entries` replace the streamed text."""
