@@ -123,7 +123,7 @@ async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
             await terminal.press("Enter")
             await other.sees("▌ hello", "529 overloaded", "next try in")
             await terminal.press("M-r")
-            await other.sees("Over.", "ready", gone=("next try in",))
+            await other.sees("Over.", "failures ░░░░░ 0 of 5", gone=("next try in",))
             await terminal.press("C-d")
             await other.sees("no process is writing")
             await other.press("q")
@@ -139,7 +139,7 @@ async def test_a_recorded_session_is_replayed(place: Place) -> None:
         await terminal.press("End")
         await terminal.sees("end ·", "step 10 of 10", "The configuration is read in one place")
         await terminal.press("Home", "n", "n")  # the fault, and the retry that it is answered with
-        screen = await terminal.sees("paused", "step 4 of 10", "attempt")
+        screen = await terminal.sees("paused", "step 4 of 10", ", try ")
         await terminal.press("Right")
         await terminal.sees("step 4 of 10", "And in the tests?")
         await terminal.press("Left")

@@ -65,7 +65,7 @@ text = "Third answer."
         await terminal.press("1")
         await terminal.sees("Second answer.", gone=("yes, once",))
         await terminal.press("F2")
-        await terminal.sees("model   practice-1 · ready")
+        await terminal.sees("failures ░░░░░ 0 of 5")
         await terminal.press("F2")
         await terminal.sees("Second answer.", gone=("model    practice-1",))
         await terminal.press("F3")
