@@ -8,6 +8,8 @@ from harness.ui.choices import Choice
 
 NOT_FOR_DANGER = "a dangerous call is allowed once only"
 NO_RULE = "no rule can say just this"
+MOST_SAVED = 400
+"""Characters of the rules that one answer saves; more could not be read below their choice."""
 ALWAYS_KEYS = "afe"
 """Keys of the choices that hold for later calls."""
 
@@ -43,7 +45,7 @@ def _lasting(request: PermissionRequest) -> list[Choice]:
         choices = [Choice("e", "yes, and all edits from now on", "edits", note=note)]
     elif request.effect == "write":
         choices = []  # a rewind or a rollback
-    elif request.offers:
+    elif request.offers and sum(map(len, request.offers)) <= MOST_SAVED:
         saved = () if request.offers == (f"bash({_command(request)})",) else request.offers
         choices = [Choice("a", f"yes, always in this folder: exactly this{':' if saved else ''}", "exact", lines=saved)]
     else:

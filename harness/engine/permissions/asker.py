@@ -24,6 +24,8 @@ from harness.events import (
 from harness.permissions import Allow, Ask, Decision, Deny, PermissionAnswer, PermissionRequest
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
+PASSING_S = 1.0
+"""Seconds after which a mode that refuses the open question was not only passed through."""
 WaitChoice = Literal["wait", "switch", "stop"]
 
 
@@ -133,13 +135,25 @@ class SerialAsker:
             done = answered or decided
             assert done is not None
             answer: PermissionAnswer = done.result()
+            if isinstance(refusal := self._decide(request), Deny):
+                return _answer_of(refusal)
             return answer
 
     async def _decided(self, request: PermissionRequest) -> PermissionAnswer:
-        """The answer as soon as it is not a question any more."""
-        while isinstance(decision := self._decide(request), Ask):
-            await self._changed()
-        return _answer_of(decision)
+        """The answer as soon as it is not a question any more.
+
+        A refusal counts after a moment: the key for the next mode also passes through the modes that refuse.
+        """
+        while True:
+            match self._decide(request):
+                case Ask():
+                    await self._changed()
+                case Deny() as refusal:
+                    changed, _ = await race(self._changed(), self._clock.sleep(PASSING_S))
+                    if changed is None:
+                        return _answer_of(refusal)
+                case allowed:
+                    return _answer_of(allowed)
 
     @property
     def waited_s(self) -> float:

@@ -173,8 +173,9 @@ class Question(Vertical):
         self._missing = missing
         self._escape = escape
         self._answered = False
-        self._before_point = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
-        self.set_reactive(Question.chosen, self._before_point)
+        self._default = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
+        self._before_point = self._default
+        self.set_reactive(Question.chosen, self._default)
         self.can_focus = False
 
     @property
@@ -199,8 +200,10 @@ class Question(Vertical):
         self._redraw()
 
     def close(self) -> None:
-        """Stop handling keys."""
+        """Stop handling keys. What was marked of a dangerous call has to be marked again."""
         self.can_focus = False
+        if self._dangerous:
+            self.chosen = self._default
         self.add_class("-waiting")
         self._redraw()
 

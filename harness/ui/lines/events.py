@@ -119,7 +119,7 @@ def line_of(event: Event) -> Line | None:
         case CompactionEnded():
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
-            return Line("·", f"{tool} will not ask for this again in this session")
+            return Line("·", f"{tool} will not ask for this again")
         case TaskChanged(task=task, subject=subject, what="expire", text=why):
             return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
         case PlanHandedOver():

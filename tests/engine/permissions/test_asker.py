@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker, SerialAsker, SubagentAsker, UserAnswer, WaitChoice
+from harness.engine.permissions.asker import PASSING_S, NoAsker, SerialAsker, SubagentAsker, UserAnswer, WaitChoice
 from harness.events import LoopAsked, PermissionAsked, QuestionAsked, WaitOffered
 from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.tools.tool import Effect
@@ -105,17 +105,31 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
 
 @pytest.mark.parametrize(("mode", "choice"), [(Mode.YOLO, "once"), (Mode.DENY, "no")])
 async def test_a_change_of_the_mode_decides_the_open_question(mode: Mode, choice: str) -> None:
-    user = ScriptedUser()
-    permissions, ask, _ = asking(user)
+    user, clock = ScriptedUser(), HandClock()
+    permissions, ask, _ = asking(user, clock=clock)
     tasks = [ask(1, "make"), ask(2, "make all")]
     await quiet()
-    for now in (Mode.EDITS, mode):  # the first leaves it open
+    for now in (Mode.EDITS, Mode.DENY, Mode.EDITS, mode):  # the first ones leave it open
+        clock.move(PASSING_S / 2)
         permissions.mode = now
         user.change.set()
         await quiet()
+        assert user.answers[0].cancelled() is (now is Mode.YOLO)
+    clock.move(PASSING_S)
+    await quiet()
     assert [(task.result().choice, task.result().by) for task in tasks] == [(choice, "mode")] * 2
     assert len(user.asked) == 1
     assert user.answers[0].cancelled()
+
+
+async def test_a_yes_in_a_mode_that_refuses_allows_nothing() -> None:
+    user = ScriptedUser()
+    permissions, ask, _ = asking(user)
+    task = ask(1, "make")
+    await quiet()
+    permissions.mode = Mode.DENY
+    user.answers[0].set_result(PermissionAnswer("once"))
+    assert (await task).choice == "no"
 
 
 async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:

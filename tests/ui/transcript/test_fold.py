@@ -268,7 +268,7 @@ def test_a_call_that_never_ended_stops_with_its_turn() -> None:
 
 def test_a_lasting_permission_is_noted() -> None:
     answered = PermissionAnswered("c1", "bash", "always", "user")
-    assert texts(folded(answered).entries) == ["NoteEntry bash will not ask for this again in this session"]
+    assert texts(folded(answered).entries) == ["NoteEntry bash will not ask for this again"]
 
 
 # ── history ─────────────────────────────────────────────────────────────────────────────────────
