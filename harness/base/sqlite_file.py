@@ -135,12 +135,16 @@ class SqliteFile:
         lock = os.open(former.with_name(f"{former.name}.lock"), FLAGS, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError, sqlite3.DatabaseError):
+            with suppress(FileNotFoundError):
                 if stat.S_ISREG(former.lstat().st_mode):
-                    with closing(sqlite3.connect(former)) as connection:
+                    with closing(sqlite3.connect(former, timeout=BUSY_S)) as connection:
                         _number(connection, "schema_version")  # undoes what a killed program left in the journal
                     former.rename(self._path)
                     former.with_name(f"{former.name}-journal").unlink(missing_ok=True)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise self._schema.error(f"{former} is held by another program; {self._schema.advice}") from error
+            self._report(f"{former} cannot be read ({error}) and stays where it is; {self._path} begins anew.")
         finally:
             os.close(lock)
 

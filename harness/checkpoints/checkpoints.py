@@ -149,6 +149,8 @@ class Checkpoints:
         paths = {*listing.paths, *also}
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         contents, room = self._contents, self._limits.stored_bytes - self._contents.size
+        if room < 0:  # more than is ever kept: a record is damaged
+            room = self._limits.stored_bytes - contents.recount()
         with FolderTree(self._workspace) as tree, contents.adding() as add:
 
             def store(id: str, data: bytes) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.files import open_regular
 from harness.checkpoints.manifest import content_id
 
 HEADER = struct.Struct(">32sQQ")
@@ -44,13 +45,21 @@ class ContentStore:
         """Bytes of all contents before compression."""
         return sum(record.size for record in self._records().values())
 
+    def recount(self) -> int:
+        """`size` of the contents that can be read: a damaged record may claim any. The others are no longer held."""
+        records = self._records()
+        for id in tuple(records):
+            if self.read(id) is None:
+                del records[id]
+        return self.size
+
     @contextmanager
     def adding(self) -> Iterator[Callable[[str, bytes], None]]:
         """Gives the function that adds a content. If the block fails, all that it added is removed. Raises OSError."""
         if self._found and not all(self._path(number).exists() for number in range(1, self._number + 1)):
             self._found, self._number = None, 1  # the user has removed them
         records, path, added = self._records(), self._path(self._number), list[str]()
-        with path.open("ab") as file:
+        with open(path, "ab", opener=_without_waiting) as file:
             start = file.tell()
 
             def add(id: str, data: bytes) -> None:
@@ -77,12 +86,12 @@ class ContentStore:
         if record is None:
             return None
         try:
-            with record.path.open("rb") as file:
+            with open_regular(record.path) as file:
                 file.seek(record.start)
                 data = zlib.decompress(file.read(record.length))
         except (OSError, zlib.error):
             return None
-        return data if content_id(data) == id else None
+        return data if len(data) == record.size and content_id(data) == id else None
 
     def _path(self, number: int) -> Path:
         return self._folder / f"contents-{number}"
@@ -92,18 +101,22 @@ class ContentStore:
         if self._found is None:
             found: dict[str, _Record] = {}
             while (path := self._path(self._number)).exists():
-                end = path.stat().st_size
-                if _scan(path, end, found) == end:
+                if path.is_file() and _scan(path, end := path.stat().st_size, found) == end:
                     break
                 self._number += 1
             self._found = found
         return self._found
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open without waiting for the reader of a named pipe. Raises OSError for one."""
+    return os.open(path, flags | os.O_NONBLOCK, 0o666)
+
+
 def _scan(path: Path, end: int, found: dict[str, _Record]) -> int:
     """Add the whole records of a file to `found`; returns where the last one ends."""
     at = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while len(header := file.read(HEADER.size)) == HEADER.size:
             id, size, length = HEADER.unpack(header)
             start = at + HEADER.size

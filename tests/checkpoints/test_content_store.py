@@ -1,5 +1,6 @@
 """The contents of kept files on disk: whole, once, compressed, and none of a checkpoint that failed."""
 
+import asyncio
 import os
 import shutil
 from contextlib import suppress
@@ -99,3 +100,38 @@ async def test_what_the_user_removed_while_the_session_runs_is_kept_again(
     write(workspace / "a", "2")
     assert (await kept.restore(again.id)).written == ("a",)
     assert (workspace / "a").read_text() == "1"
+
+
+async def test_a_damaged_size_is_no_reason_to_keep_nothing_more(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    write(workspace / "a", "first")
+    first = await kept.keep()
+    file = tmp_path / "session/contents-1"
+    data = bytearray(file.read_bytes())
+    data[33] ^= 0x40
+    file.write_bytes(data)
+    write(workspace / "b", "second")
+    again = checkpoints(workspace, tmp_path / "session")
+    second = await again.keep()
+    assert second.id != first.id
+    write(workspace / "a", "changed")
+    assert (await again.restore(second.id)).written == ("a",)
+    assert (workspace / "a").read_text() == "first"
+
+
+async def test_a_pipe_in_the_place_of_a_file_of_contents_is_passed_over(workspace: Path, tmp_path: Path) -> None:
+    (tmp_path / "session").mkdir()
+    os.mkfifo(tmp_path / "session/contents-1")
+    write(workspace / "a", "first")
+    async with asyncio.timeout(5):
+        await checkpoints(workspace, tmp_path / "session").keep()
+    assert (tmp_path / "session/contents-2").exists()
+
+
+def test_a_pipe_where_contents_are_added_is_an_error_and_no_wait(tmp_path: Path) -> None:
+    store = ContentStore(tmp_path)
+    assert store.size == 0
+    os.mkfifo(tmp_path / "contents-1")
+    with pytest.raises(OSError, match="contents-1"):
+        add(store, b"any")

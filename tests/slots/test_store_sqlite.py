@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -319,9 +320,25 @@ def test_what_a_killed_session_had_half_written_under_the_former_name_is_undone(
 
 
 @pytest.mark.parametrize("broken", [b"no database " * 400, None])
-def test_one_that_cannot_be_taken_over_stays(store: SqliteSlotStore, file: Path, broken: bytes | None) -> None:
-    path = file.with_name(FORMER_NAME)
+def test_one_that_cannot_be_taken_over_stays_and_is_reported_once(file: Path, broken: bytes | None) -> None:
+    path, reports = file.with_name(FORMER_NAME), list[str]()
     file.parent.mkdir()
     path.mkdir() if broken is None else path.write_bytes(broken)
-    assert takes(store, "a")
+    for name in ("a", "b"):
+        with closing(SqliteSlotStore(file, report=reports.append)) as store:
+            assert takes(store, name) is (name == "a")
     assert path.is_dir() if broken is None else path.read_bytes() == broken
+    assert reports == [f"{path} cannot be read (file is not a database) and stays where it is; {file} begins anew."] * (
+        broken is not None
+    )
+
+
+def test_one_that_another_program_holds_is_named(former: SqliteSlotStore, file: Path) -> None:
+    path = file.with_name(FORMER_NAME)
+    with closing(sqlite3.connect(path)) as holder, closing(SqliteSlotStore(file)) as store:
+        holder.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        with pytest.raises(SlotsError, match=re.escape(f"{path} is held by another program; ")):
+            takes(store, "a")
+        assert time.monotonic() - began < 4
+    assert not file.exists()

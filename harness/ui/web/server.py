@@ -29,6 +29,8 @@ MOST_APPS = 4
 """Most app processes."""
 MOST_CELLS = 1000
 """Most columns and rows."""
+MOST_PASTED = 16 * 1024 * 1024
+"""Most bytes of a message of the page, which is as long as what was pasted into it."""
 HEARTBEAT_S = 15.0
 """Seconds between websocket pings."""
 _ADMITTED = web.RequestKey("admitted", str)
@@ -132,7 +134,7 @@ class WebServer:
         page = request.match_info["page"]
         if page not in self._sessions:
             raise web.HTTPNotFound
-        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=1.0, compress=False)
+        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=1.0, compress=False, max_msg_size=MOST_PASTED)
         await websocket.prepare(request)
         async with self._starting:
             app = await self._start(page, websocket, request)
@@ -221,7 +223,7 @@ def _single(values: Sequence[str]) -> str | None:
 
 
 def _cells(number: str | None, usual: int) -> int:
-    return cells(int(number)) if number is not None and number.isdecimal() else usual
+    return cells(int(number)) if number is not None and number.isdecimal() and len(number) < 10 else usual
 
 
 def cells(number: int) -> int:

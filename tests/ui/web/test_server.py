@@ -11,7 +11,7 @@ import psutil
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from harness.ui.web.server import MOST_APPS, WebServer
+from harness.ui.web.server import MOST_APPS, MOST_PASTED, WebServer
 from tests.ui.processes import alive, apps_of, gone, until
 from tests.ui.web.conftest import APP
 from tests.ui.web.page import browser, entered, opened, origin_of, terminal_of
@@ -146,8 +146,18 @@ async def test_a_page_shows_the_app_and_what_is_typed_reaches_it(server: WebServ
         assert await page.is_told("pong") == "12"
 
 
+async def test_a_large_paste_ends_neither_the_page_nor_its_app(server: WebServer, session: ClientSession) -> None:
+    async with opened(session, server.link) as page:
+        await page.sees("size 60 by 20")
+        before = apps_of(APP)
+        await page.say("stdin", f"\x1b[200~{'x' * 5_000_000}\x1b[201~")
+        await page.say("ping", "12")
+        assert await page.is_told("pong") == "12"
+        assert apps_of(APP) == before
+
+
 async def test_what_no_page_sends_changes_nothing(server: WebServer, session: ClientSession) -> None:
-    async with opened(session, server.link, "?width=many&height=-3") as page:
+    async with opened(session, server.link, f"?width=many&height={'9' * 5_000}") as page:
         await page.sees("size 80 by 24")
         await page.say("stdin", "\ud800")  # half a character
         await page.say("no such thing", 1)
@@ -158,7 +168,7 @@ async def test_what_no_page_sends_changes_nothing(server: WebServer, session: Cl
         await page.sees("typed g")
 
 
-ODD_FRAMES = ("{", "", "[" * 100_000, "[" + "9" * 100_000 + "]", json.dumps(["stdin", "x" * 8_000_000]))
+ODD_FRAMES = ("{", "", "[" * 100_000, "[" + "9" * 100_000 + "]", json.dumps(["stdin", "x" * MOST_PASTED]))
 
 
 async def test_what_is_no_json_or_too_large_ends_the_page_and_its_app_without_a_traceback(
