@@ -46,9 +46,7 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         assert "▌ list the files" in screen
         assert "others not used" in screen
         await terminal.resize(80, 24)
-        await terminal.sees(
-            "tools    ● 1 work", "failures ░░░░░ 0 of 5", gone=("practice-1 · ready", "│")
-        )
+        await terminal.sees("tools    ● 1 work", "failures ░░░░░ 0 of 5", gone=("practice-1 · ready", "│"))
         await terminal.press("C-d")
         screen = await terminal.sees("resume with: harness --resume", "exit code 0")
         assert not await terminal.alternate()

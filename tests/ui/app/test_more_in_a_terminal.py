@@ -148,7 +148,7 @@ async def test_a_recorded_session_is_replayed(place: Place) -> None:
         await terminal.sees("last ok")
         await terminal.press("F3", "q")
         await terminal.sees("exit code 0")
-    assert re.search(r"grep \w+ +2 ", screen), screen
+    assert re.search(r"grep +\w+ +2 ", screen), screen
 
 
 async def test_markup_and_control_characters_of_others_stay_text(place: Place) -> None:

@@ -148,3 +148,28 @@ async def test_rows_that_look_the_same_are_not_painted_again() -> None:
             assert [row.strip() for row in await settled(pilot)][:3] == [one.plain for one in (*change, Content(""))][
                 :3
             ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "panel", "least"),
+    [(100, 33, 60), (110, 36, 70), (120, 38, 76), (121, 39, 76), (150, 49, 95), (200, 66, 130)],
+)
+async def test_the_panel_leaves_the_conversation_the_room_it_needs(columns: int, panel: int, least: int) -> None:
+    asked: list[int] = []
+
+    class Drawing:
+        def blocks(self, entry: object, columns: int, *, expanded: bool) -> list[Content]:
+            asked.append(columns)
+            return [Content("text")]
+
+        def apart(self, above: object, below: object) -> bool:
+            return False
+
+    app = WatchApp(NAME, Feed(STORIES["calm"], CaughtUp(None)).followed())
+    async with app.run_test(size=(columns, 36)) as pilot:
+        await settled(pilot)
+        app.split_view.chat.set_renderer(Drawing())
+        app.split_view.chat.update(app.views.transcript.entries, 0)
+        await settled(pilot)
+        assert app.split_view.panel.outer_size.width == panel
+        assert min(asked) >= least

@@ -27,7 +27,7 @@ from tests.ui.app.screens import screen_rows, settled
 from tests.ui.pictures.film import Frame, Look, Row, Run, digest_of, film_svg
 
 COLUMNS, ROWS = 100, 22
-PANEL = 48
+PANEL = 33
 """Columns of the panel."""
 SPLITS = (COLUMNS - PANEL, COLUMNS - PANEL + 1)
 """The border of the panel."""
