@@ -20,6 +20,7 @@ WAYS: tuple[tuple[str, frozenset[Remedy]], ...] = (
                 Remedy.DROP_REPLY_SETTINGS,
                 Remedy.DROP_SERVER_TOOLS,
                 Remedy.DROP_FORMAT,
+                Remedy.BRIDGE_RESULTS,
                 Remedy.DROP_DIAGNOSTICS,
                 Remedy.REPAIR,
             }

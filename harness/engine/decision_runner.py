@@ -289,6 +289,10 @@ class DecisionRunner:
                     return False
                 text = "refuses the parameters for thinking and effort; requests omit them from now on"
                 conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
+            case Remedy.BRIDGE_RESULTS:
+                if self._connection.client.bridge_results():
+                    text = "takes no text behind tool results; a short answer is sent between them"
+                    conversation.emit(Notice("info", f"{self._connection.address} {text}"))
             case Remedy.DROP_DIAGNOSTICS:
                 if self._connection.client.drop_diagnostics():
                     text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"

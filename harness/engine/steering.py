@@ -46,7 +46,7 @@ class SteeringInbox:
     @property
     def waiting(self) -> tuple[SteeringQueued, ...]:
         """Texts that no request holds yet, oldest first."""
-        return tuple(self._waiting.values())
+        return tuple(self._waiting[number] for number in sorted(self._waiting))
 
     @property
     def unread(self) -> tuple[int, ...]:
@@ -59,9 +59,9 @@ class SteeringInbox:
             raise HarnessError("There is no text to give to the turn.")
         if not self.open:
             raise HarnessError("No turn runs that this text could join; send it as a prompt.")
-        queued = SteeringQueued(self.last + 1, text)
+        self.last += 1  # before anybody who sees the event can add another
+        queued = SteeringQueued(self.last, text)
         self._emit(queued)
-        self.last = queued.number
         self._waiting[queued.number] = queued
         self._signals.steered.set()
         return queued.number
@@ -70,13 +70,14 @@ class SteeringInbox:
         """Take waiting texts back; None: all. Returns those that were still waiting, oldest first."""
         taken = tuple(one for one in self.waiting if numbers is None or one.number in numbers)
         if taken:
-            self._emit(SteeringReturned(tuple(one.number for one in taken)))
             self._remove(one.number for one in taken)
+            self._emit(SteeringReturned(tuple(one.number for one in taken)))
         return taken
 
-    def delivered(self, queued: SteeringQueued) -> None:
-        """Mark a text as delivered; its message was added right before."""
-        self._remove([queued.number])
+    def deliver(self, queued: SteeringQueued, add_message: Callable[[], None]) -> None:
+        """Deliver a waiting text; `add_message` adds its message to the history."""
+        self._remove([queued.number])  # nobody who sees the message can take the text back
+        add_message()
         self._emit(SteeringDelivered(queued.number))
 
     def _remove(self, numbers: Iterable[int]) -> None:

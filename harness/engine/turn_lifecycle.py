@@ -116,8 +116,8 @@ async def join_steering(parts: AgentParts, turn: Turn, *, earlier: bool = False)
             inbox.take_back([queued.number])
             conversation.emit(Notice("warning", f"not sent: {submitted.refused}"))
         else:
-            conversation.add("user", (*_texts(submitted.context), *blocks), Origin.STEERING)
-            inbox.delivered(queued)
+            content = (*_texts(submitted.context), *blocks)
+            inbox.deliver(queued, partial(conversation.add, "user", content, Origin.STEERING))
             turn.steered()
             joined = True
     return joined

@@ -161,6 +161,8 @@ class FaultKind(StrEnum):
     """The server or the model does not support web search and fetch."""
     ANSWER_FORMAT = "answer_format"
     """The server or the model does not accept `output_config.format`, or this schema."""
+    TEXT_AFTER_RESULTS = "text_after_results"
+    """The server does not accept text of the user behind tool results."""
     CACHE_DIAGNOSTICS = "cache_diagnostics"
     """The server does not accept `diagnostics`."""
     REFUSAL = "refusal"

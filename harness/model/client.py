@@ -14,6 +14,7 @@ from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, ModelExchange, fault_of
 from harness.model.fault_classifier import classify
+from harness.model.history import bridged
 from harness.model.prompt import without_breakpoints
 from harness.model.sdk import SdkClient, SdkClientFactory
 from harness.model.watchdog import AbortableWait, Aborted, Watchdog, WatchLimits
@@ -96,6 +97,7 @@ class ModelClient:
         self._line: SdkClient | None = None
         self._reached = False
         self._cache_marks = True
+        self._bridges = False
         self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # support elsewhere is unknown
 
     @property
@@ -161,6 +163,8 @@ class ModelClient:
         line.users += 1
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
+            if self._bridges:
+                request = replace(request, messages=bridged(request.messages))
             body = request.body() if self._cache_marks else without_breakpoints(request.body())
             if not self._diagnostics:
                 del body["diagnostics"]
@@ -181,6 +185,11 @@ class ModelClient:
         """Stop sending `cache_control`; True if it was sent before."""
         dropped, self._cache_marks = self._cache_marks, False
         return dropped
+
+    def bridge_results(self) -> bool:
+        """Send an answer between tool results and text of the user; True if none was sent before."""
+        before, self._bridges = self._bridges, True
+        return not before
 
     def drop_diagnostics(self) -> bool:
         """Stop asking for cache diagnostics; True if they were requested before."""

@@ -160,6 +160,8 @@ _SERVER_TOOLS = (
     r"\b(?:un(?:supported|known)|invalid) tool type\b",
 )
 
+_TEXT_AFTER_RESULTS = (r"unexpected role ['\"`]?user['\"`]? after role ['\"`]?tool",)  # Mistral, and gateways to it
+
 _CACHE_DIAGNOSTICS = (
     r"\bdiagnostics\b.{0,40}(?:extra inputs|not (?:permitted|supported|allowed)|un(?:known|recognized|expected))",
     r"\b(?:un(?:known|recognized|expected|supported)|extra)\b.{0,60}\bdiagnostics\b",
@@ -187,6 +189,7 @@ _TABLE = tuple(
         (FaultKind.REPLY_SETTINGS, _REPLY_SETTINGS),
         (FaultKind.ANSWER_FORMAT, _ANSWER_FORMAT),
         (FaultKind.SERVER_TOOLS, _SERVER_TOOLS),
+        (FaultKind.TEXT_AFTER_RESULTS, _TEXT_AFTER_RESULTS),
         (FaultKind.CACHE_DIAGNOSTICS, _CACHE_DIAGNOSTICS),
         (FaultKind.HISTORY_INVALID, _HISTORY),
         (FaultKind.MODEL_NOT_FOUND, _MODEL),

@@ -11,11 +11,13 @@ from itertools import accumulate, takewhile
 from harness.events import Block, Message
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
+from harness.model.notices import RESULTS_READ
 from harness.model.repair import MessageDraft, Repaired, built, drafts_of, drop_thinking_from, joined, key, repaired
 from harness.model.server_tools import in_words
 
 __all__ = [
     "Repaired",
+    "bridged",
     "calls_in_words",
     "plain_after",
     "repaired",
@@ -85,6 +87,20 @@ def _call_in_words(block: Block) -> Block:
             text = "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in parts)
             return {"type": "text", "text": f"[its result]\n{text}"}
     return block
+
+
+def bridged(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The history with an answer wherever text of the user follows tool results: a copy to send, for servers that do
+    not take that."""
+    sent: list[Message] = []
+    for message in messages:
+        results = tuple(takewhile(lambda block: block.get("type") == "tool_result", message.content))
+        if results and (rest := message.content[len(results) :]):
+            answer = Message("assistant", ({"type": "text", "text": RESULTS_READ},))
+            sent += [Message("user", results), answer, Message("user", rest)]
+        else:
+            sent.append(message)
+    return tuple(sent)
 
 
 def _replaced(messages: Sequence[Message], replacement: Callable[[Block], Block]) -> tuple[Message, ...]:

@@ -33,6 +33,9 @@ CONTINUE_AFTER_NO_CALL = (
     "answer if no tool is needed."
 )
 
+RESULTS_READ = "I have read the results."
+"""Between tool results and text of the user, for servers that do not take one behind the other."""
+
 CONTINUE = "Continue."
 """Closes a history that would otherwise end with an assistant message."""
 
@@ -344,6 +347,8 @@ REWRITTEN_HISTORY = (_SUMMARY_HEAD, PLAN_TAG)
 """How texts begin that a compaction wrote."""
 LATEST_REQUEST = "The user's latest request, word for word:\n\n"
 """Stands before it in a shortened history."""
+ADDED_MEANWHILE = "While you worked on it the user added this, and you have read it: "
+"""Stands behind it, before a text that joined the turn."""
 _LATEST_REQUEST = re.compile(r"The (?:user|person)'s latest request, word for word:\n\n(?P<request>.*)\Z", re.DOTALL)
 
 

@@ -1,6 +1,7 @@
 """The inbox of a running turn: each text is delivered or returned, once and in order, despite kills at any moment."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -46,8 +47,8 @@ class Life:
     def delivers(self) -> None:
         """As the loop does it."""
         for queued in self.inbox.waiting:
-            self.conversation.add("user", [{"type": "text", "text": queued.text}], Origin.STEERING)
-            self.inbox.delivered(queued)
+            content = [{"type": "text", "text": queued.text}]
+            self.inbox.deliver(queued, partial(self.conversation.add, "user", content, Origin.STEERING))
 
     def takes_last(self) -> None:
         self.inbox.take_back([one.number for one in self.inbox.waiting[-1:]])
@@ -116,9 +117,28 @@ def test_what_no_longer_waits_cannot_be_taken_back() -> None:
     inbox = SteeringInbox(events.append, Signals())
     with inbox.accepting():
         number = inbox.add("hello")
-    inbox.delivered(inbox.waiting[0])
+    inbox.deliver(inbox.waiting[0], lambda: None)
     assert inbox.take_back([number]) == ()
     assert events == [SteeringQueued(1, "hello"), SteeringDelivered(1)]
     again = SteeringInbox(events.append, Signals())
     again.recall([events[0], MessageAdded(Message("user", ()), Origin.STEERING)])  # killed before the mark
     assert again.waiting == ()
+
+
+def test_who_sees_an_event_can_add_and_take_back_without_a_text_counted_twice() -> None:
+    events, taken = list[Event](), list[str]()
+
+    def hear(event: Event) -> None:
+        events.append(event)
+        if len(events) == 1:
+            inbox.add("second")
+        if isinstance(event, MessageAdded | SteeringReturned):
+            taken.extend(one.text for one in inbox.take_back())
+
+    inbox = SteeringInbox(hear, Signals())
+    with inbox.accepting():
+        inbox.add("first")
+    first, second = inbox.waiting
+    assert (first.text, second.text) == ("first", "second")
+    inbox.deliver(first, lambda: hear(MessageAdded(Message("user", ()), Origin.STEERING)))
+    assert (taken, inbox.waiting) == (["second"], ())

@@ -155,6 +155,11 @@ def naive_state(events: list[Event]) -> SessionState:
         model=models[-1] or "",
         messages=tuple(messages),
         rewind_points=tuple(points),
+        steered=tuple(
+            event.message.text
+            for event in events
+            if isinstance(event, MessageAdded) and event.origin is Origin.STEERING
+        ),
         turn=prompts[-1].turn if prompts else 0,
         step=step.step if isinstance(step, StepStarted) else 0,
         own_commands=sum(isinstance(event, ToolStarted) and "shell-" in event.call_id for event in events),

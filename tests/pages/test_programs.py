@@ -89,6 +89,10 @@ def an_answer_is_validated(said: str) -> None:
     assert said.splitlines() == ["json_schema", "{'count': 7}"]
 
 
+def a_text_joins_the_turn(said: str) -> None:
+    assert said.splitlines() == ["steered: 1", "delivered: 1", "Rain in Oslo and in Bergen."]
+
+
 def a_check_says_no_and_the_call_is_skipped(said: str) -> None:
     scored, skipped = said.splitlines()
     assert scored == "convert unavailable"
@@ -102,6 +106,7 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
     ("docs/library.md", "check"): a_check_says_no_and_the_call_is_skipped,
     ("docs/library.md", "tools"): tools_are_chosen_by_name,
+    ("docs/library.md", "steer"): a_text_joins_the_turn,
     ("docs/library.md", "asker"): one_city_is_allowed,
     ("docs/library.md", "json"): an_answer_is_validated,
     ("docs/library.md", "watch"): the_agent_is_watched_and_led_to_another_tool,

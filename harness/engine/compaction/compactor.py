@@ -1,7 +1,7 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -185,7 +185,7 @@ class Compactor:
             older, tail = _before_last_reply(rounds[-1])
         tail = self._whole.recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
         blocks: list[Block] = [_text(notices.summary_message(summary))]
-        if request := _newest_request(older):
+        if request := _newest_request(older, self._conversation.state.steered):
             blocks.append(_text(notices.LATEST_REQUEST + request))
         blocks.extend(self._plan())
         blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
@@ -220,7 +220,7 @@ class Compactor:
         kept = self._whole.recoverable(rounds, shrunk.rounds)
         messages = [message for group in kept for message in group]
         lead = notices.dropped_steps(shrunk.dropped) if shrunk.dropped else ""
-        request = _newest_request(rounds[: shrunk.dropped])
+        request = _newest_request(rounds[: shrunk.dropped], self._conversation.state.steered)
         if request:
             lead += f"\n\n{notices.LATEST_REQUEST}{request}"
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
@@ -255,13 +255,18 @@ def _before_last_reply(group: Round) -> tuple[tuple[Round, ...], tuple[Round, ..
     return (group[:at],), (group[at:],) if group[at:] else ()
 
 
-def _newest_request(rounds: Sequence[Round]) -> str:
-    """The last request of the user in these rounds, cut in the middle when it is very long."""
-    for group in reversed(rounds):
-        for message in reversed(group):
-            results = any(block.get("type") == "tool_result" for block in message.content)
-            if message.role == "user" and not results and (request := _request_in(message)):
-                return middle_cut(request, REQUEST_CHARACTERS)
+def _newest_request(rounds: Sequence[Round], steered: Collection[str]) -> str:
+    """The last request of the user in these rounds, cut in the middle when it is very long; behind it what the user
+    added while it was worked on (`steered`), as something that was read: alone it would be obeyed once more."""
+    added: list[str] = []
+    for message in reversed([message for group in rounds for message in group]):
+        texts = [block["text"] for block in reversed(message.content) if block.get("text") in steered]
+        if message.role == "user" and texts:
+            added += texts
+        results = any(block.get("type") == "tool_result" for block in message.content)
+        if message.role == "user" and not (results or texts) and (request := _request_in(message)):
+            later = "".join(f"\n\n{notices.ADDED_MEANWHILE}{text}" for text in reversed(added))
+            return middle_cut(request + later, REQUEST_CHARACTERS)
     return ""
 
 

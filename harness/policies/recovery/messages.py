@@ -30,6 +30,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
         FaultKind.REPLY_SETTINGS: "use another model, or another server with ANTHROPIC_BASE_URL (setting base_url)",
         FaultKind.CACHE_MARKS: _ANOTHER_SERVER,
+        FaultKind.TEXT_AFTER_RESULTS: _ANOTHER_SERVER,
         FaultKind.CACHE_DIAGNOSTICS: _ANOTHER_SERVER,
         FaultKind.SERVER_TOOLS: "switch web_search and web_fetch off",
         FaultKind.ANSWER_FORMAT: "use a simpler schema, or another model with --model",

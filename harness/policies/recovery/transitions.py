@@ -256,6 +256,7 @@ class Remedy(StrEnum):
     DROP_REPLY_SETTINGS = "omit thinking and effort for this model, for the rest of the session"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
     DROP_FORMAT = "leave out the output format, here and in all later requests to the model"
+    BRIDGE_RESULTS = "send an answer between tool results and text, in all later requests too"
     DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
@@ -289,6 +290,7 @@ REMEDIES: Mapping[FaultKind, Remedy] = MappingProxyType(
         FaultKind.REPLY_SETTINGS: Remedy.DROP_REPLY_SETTINGS,
         FaultKind.SERVER_TOOLS: Remedy.DROP_SERVER_TOOLS,
         FaultKind.ANSWER_FORMAT: Remedy.DROP_FORMAT,
+        FaultKind.TEXT_AFTER_RESULTS: Remedy.BRIDGE_RESULTS,
         FaultKind.CACHE_DIAGNOSTICS: Remedy.DROP_DIAGNOSTICS,
         FaultKind.REFUSAL: Remedy.SWITCH_ONCE,
         FaultKind.MALFORMED_RESPONSE: Remedy.RETRY_TWICE,
