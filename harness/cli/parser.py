@@ -50,6 +50,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "plain": namespace.plain or None,
         "debug": namespace.debug or None,
         "workspace": namespace.cwd,
+        "add_dirs": namespace.add_dir,
         "practice": True if namespace.practice == "" else None,
         "practice_script": namespace.practice or None,
         "tool_faults": namespace.tool_faults,
@@ -131,6 +132,7 @@ def agent_parser() -> "ArgumentParser":
     add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
+    add("--add-dir", action="append", metavar="DIR", help="a further folder to read and change like the first")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
     add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
     trust = parser.add_mutually_exclusive_group()

@@ -18,18 +18,22 @@ from harness.engine.model.calls import ModelCalls
 from harness.engine.permissions.asker import ask_permission
 from harness.events import OWN_COMMAND, Event, Notice, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
+from harness.model.prompt import FURTHER_FOLDERS
 from harness.permissions import PermissionRequest
 from harness.processes import ProcessLimits
 from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.diff import unified_diff
 from harness.tools.tool import Effect, ToolContext, ToolResult, category_of
-from harness.tools.workspace import Workspace
+from harness.tools.workspace import PathError, Workspace, added_folder
 
 
 def _left_to_command(number: int, frame: FrameType | None) -> None:
     """The terminal sends the signal to the command as well. To ignore it here would ignore it there, too."""
 
 
+TRUST = """\
+Add only a folder whose files you trust: commands run in it, and its files are read to the model.
+Its settings, hooks, skills and instructions are not read."""
 MOST_BYTES = 1_000_000
 """Of a file that is offered."""
 HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], None] | signal.Handlers] = (
@@ -125,6 +129,31 @@ class UserCommands:
             replace_atomically(file, text.encode())
             self._conversation.emit(Notice("info", f"{name} is written; sessions read it when they begin."))
 
+    def add_folder(self, folder: Path) -> AsyncGenerator[Event, None]:
+        """Ask whether tools may use a folder like the workspace, and let them; the model reads so with the next prompt.
+
+        Raises HarnessError for a path that is no folder.
+        """
+        return self._turns.events(partial(self._add_folder, folder))
+
+    async def _add_folder(self, folder: Path) -> None:
+        self._signals.reset()
+        rules = self._core.shared.rules
+        try:
+            resolved = added_folder(self._workspace.root / folder.expanduser())
+        except PathError as error:
+            raise HarnessError(str(error)) from error
+        if any(map(resolved.is_relative_to, rules.workspace.roots)):
+            raise HarnessError(f"{resolved} can be used already.")
+        what, why = f"use {resolved} like the workspace", "its files can be read and, in the same way, changed"
+        request = PermissionRequest(f"folder-{resolved}", "add-dir", Effect.WRITE, what, detail=TRUST, input={})
+        answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)
+        if answer is None or answer.choice == "no":
+            self._conversation.emit(Notice("info", f"{resolved} is not added."))
+            return
+        rules.add_folder(resolved)
+        self._attached["folders"] = f"<folders>\nThe user added folders. {_further(rules.workspace)}\n</folders>"
+
     async def _compact(self, focus: str) -> None:
         await self._core.shared.connection.open()
         self._signals.reset()
@@ -159,6 +188,10 @@ class UserCommands:
         )
         note = sendable(notices.user_command_note(command, result.content))
         self._conversation.add("user", ({"type": "text", "text": note},), Origin.SHELL)
+
+
+def _further(workspace: Workspace) -> str:
+    return FURTHER_FOLDERS.format(", ".join(map(workspace.relative, workspace.added)))
 
 
 def _content(file: Path) -> bytes:

@@ -170,6 +170,9 @@ class Instructions:
     """From the user's own settings folder; False: from a folder of the project."""
 
 
+FURTHER_FOLDERS = "The file tools also reach these folders, by absolute paths: {}."
+
+
 def standard_sections(
     workspace: Path,
     platform: str,

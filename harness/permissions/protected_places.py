@@ -179,6 +179,8 @@ class Surroundings:
     a command runs."""
     dialect: Dialect = BASH
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
+    added: tuple[str, ...] = ()
+    """Further folders that count as inside; absolute, links resolved."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _named: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -205,8 +207,8 @@ class Surroundings:
         return path if path.startswith("/") else f"{folder}/{path}"
 
     def inside(self, path: str) -> bool:
-        """The path is the workspace, or in it."""
-        return path == self.workspace or path.startswith(f"{self.workspace.rstrip('/')}/")
+        """The path is the workspace or a further folder, or in one."""
+        return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in (self.workspace, *self.added))
 
     def key(self, paths: Iterable[str]) -> bool:
         """One of the paths, each named as such, holds keys or may hold one."""

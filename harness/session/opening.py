@@ -194,6 +194,7 @@ def _agent(settings: Settings, options: AgentOptions, kept: _Kept, conversation:
 def _recall(parts: AgentParts, kept: _Kept) -> None:
     """Fold what the journal holds into the parts that continue from it. Raises ValueError for one out of order."""
     parts.breakers.recall(kept.dated)
+    parts.core.shared.rules.recall(kept.events)
     parts.checkpoint_fold.recall(kept.events)
     parts.tools.seen.recall(Workspace(parts.core.settings.workspace).root, kept.events)
     parts.loops.recall(kept.dated)

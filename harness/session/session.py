@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Self
 
@@ -32,7 +32,7 @@ from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
 from harness.tools.tool import Effect, Tool
-from harness.tools.workspace import Workspace, sendable
+from harness.tools.workspace import sendable
 
 INSTRUCTIONS = "AGENTS.md"
 """The file that /init writes."""
@@ -276,9 +276,11 @@ class Session:
 
     def files(self, limit: int = MOST_FILES) -> tuple[str, ...]:
         """Paths of the first files in the workspace that git does not ignore. Reads the disk; call it in a thread."""
-        root = Workspace(self.settings.workspace).root
-        prefix = len(f"{root}/".replace("//", "/"))
-        return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
+        found = chain.from_iterable(
+            (sendable(path.removeprefix(f"{self.permissions.workspace.root}/")) for path in walk_files(root, root))
+            for root in self.permissions.workspace.roots
+        )
+        return tuple(islice(found, limit))
 
     def keep_image(self, data: bytes) -> Path:
         """Write an image to the outputs of the session, so that a prompt can name it with `@`.

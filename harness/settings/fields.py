@@ -88,6 +88,8 @@ class Settings(BaseModel):
 
     workspace: Place = Field(default_factory=Path.cwd)
     """The folder the agent works in; file tools stay inside it. A flag or the environment can set it, files cannot."""
+    add_dirs: Places = ()
+    """Further folders that tools may read and change like the workspace. Their settings files are not read."""
     state_dir: Place | None = None
     """Folder of sessions and long outputs; unset: the platform's state folder."""
     permission_mode: PermissionMode = "ask"

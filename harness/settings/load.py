@@ -280,6 +280,8 @@ def _derived(given: Mapping[str, SettingValue]) -> tuple[dict[str, object], dict
 
 
 def _anchored(name: str, given: SettingValue) -> object:
+    if name == "add_dirs" and isinstance(given.value, list | tuple):
+        return tuple(given.base / Path(folder).expanduser() for folder in given.value if isinstance(folder, str | Path))
     if name in PATHS and isinstance(given.value, str | Path):
         path = given.base / Path(given.value).expanduser()
         shipped = name in SHIPPED and given.value == path.stem and not _is_there(path)

@@ -199,7 +199,7 @@ def _require_writable(path: Path, shown: str) -> int:
 
 def _content(context: ToolContext, path: Path) -> tuple[bytes, str]:
     """The content of the file, cut after `COMPARED_BYTES` + 1, and its version."""
-    root = context.workspace.root
+    root = context.workspace.root_of(path)
     with FolderTree(root) as tree:
         status, data = tree.read(path.relative_to(root).as_posix(), COMPARED_BYTES + 1)
     return data, version_of(status, data)
@@ -211,7 +211,7 @@ def _version(content: bytes) -> str:
 
 def carry_out(context: ToolContext, change: PlannedEdit) -> None:
     """Carry out a planned change. Raises `ToolError` where the file has changed since then, or OSError."""
-    root = context.workspace.root
+    root = context.workspace.root_of(change.path)
 
     def check() -> None:
         if change.version and _content(context, change.path)[1] != change.version:

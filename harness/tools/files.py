@@ -81,7 +81,7 @@ def broken(text: str, category: FailureCategory) -> ToolResult:
 
 def readable_path(context: ToolContext, path: str) -> Path:
     """Where `path` leads; reading may also open the kept outputs of this session. Raises `PathError`."""
-    return resolve_within(path, context.workspace.root, context.outputs.resolve())
+    return resolve_within(path, *context.workspace.roots, context.outputs.resolve())
 
 
 def without_link(path: str) -> str:
@@ -94,7 +94,7 @@ def open_inside(context: ToolContext, path: Path) -> BinaryIO:
 
     No link that has taken the place of a folder on the way since the path was resolved is followed.
     """
-    roots = (context.workspace.root, context.outputs.resolve())
+    roots = (*context.workspace.roots, context.outputs.resolve())
     root = next(root for root in roots if path.is_relative_to(root))
     with FolderTree(root) as tree:
         return os.fdopen(tree.open(path.relative_to(root).as_posix()), "rb")

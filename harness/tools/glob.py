@@ -71,7 +71,7 @@ def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop:
     workspace = context.workspace
     base = folder_of(workspace, arguments.path)
     glob, left_out = compile_glob(arguments.pattern), list[str]()
-    fitting = fitting_files(base, workspace.root, glob, left_out, stop.is_set)
+    fitting = fitting_files(base, workspace.root_of(base), glob, left_out, stop.is_set)
     found = [Path(path) for path in fitting if not context.withholds(without_link(path), content=False)]
     if not found:
         return ToolResult(no_file(context, arguments.pattern, base, glob, left_out), summary="no file")

@@ -108,7 +108,7 @@ async def _grep(
             files.append(str(base))
             return ToolResult("")
         glob = compile_glob(arguments.glob)
-        for path in fitting_files(base, context.workspace.root, glob, left_out, stop.is_set):
+        for path in fitting_files(base, context.workspace.root_of(base), glob, left_out, stop.is_set):
             (withheld if context.withholds(without_link(path), content=True) else files).append(path)
         if not files and not withheld:
             return ToolResult("", summary=no_file(context, arguments.glob, base, glob, left_out))
@@ -151,7 +151,7 @@ async def _search(
     context: ToolContext, search: GrepRequest, files: list[str], output: bytearray, limits: ProcessLimits
 ) -> ProcessResult:
     with tempfile.TemporaryFile() as task:
-        root = context.workspace.root
+        root = context.workspace.root_of(Path(files[0])) if files else context.workspace.root
         head = {**asdict(search), "root": str(root), "tree": str(TREE)}
         below = (os.fsencode(without_link(path)[len(f"{root}/".replace("//", "/")) :]) + b"\0" for path in files)
         task.write(json.dumps(head).encode() + b"\n" + b"".join(below))

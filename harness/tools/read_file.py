@@ -248,7 +248,7 @@ def _attach(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
     size = require_file(real, path)
     if size > MOST_FILE_BYTES:
         raise ToolError(f"{path} has {size:,} bytes; an attachment may have {MOST_FILE_BYTES:,}.")
-    if any(real.is_relative_to(root) for root in (context.workspace.root, context.outputs.resolve())):
+    if any(real.is_relative_to(root) for root in (*context.workspace.roots, context.outputs.resolve())):
         with open_inside(context, real) as file:
             data = file.read(MOST_FILE_BYTES)
     else:

@@ -25,9 +25,20 @@ class Workspace:
 
     root: Path
     """Absolute, links resolved."""
+    added: tuple[Path, ...] = ()
+    """Further folders, as `added_folder` returns them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", self.root.expanduser().resolve())
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The folder and the further ones."""
+        return (self.root, *self.added)
+
+    def root_of(self, path: Path) -> Path:
+        """The one of them that holds this resolved path."""
+        return next((root for root in self.roots if path.is_relative_to(root)), self.root)
 
     def resolve(self, path: str) -> Path:
         """The absolute path with every link resolved; a relative `path` starts at the root.
@@ -35,7 +46,7 @@ class Workspace:
         The path need not exist. Raises `OutsideWorkspace` where it ends outside the root, and
         `PathError` where it is no path at all (a null byte, links in a circle).
         """
-        return resolve_within(path, self.root, self.root)
+        return resolve_within(path, *self.roots)
 
     def named(self, folder: Path) -> str:
         """A folder inside a sentence, where a dot would be taken for its end."""
@@ -44,6 +55,20 @@ class Workspace:
     def relative(self, path: Path) -> str:
         """The path as shown to people and to the model: from the root, with forward slashes."""
         return sendable((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())
+
+
+def added_folder(folder: Path) -> Path:
+    """A folder that can be added to a workspace, links resolved. Raises `PathError`."""
+    try:
+        resolved = folder.expanduser().resolve()
+        usable = resolved.is_dir()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise PathError(f"{folder} is not a usable path: {error}.") from error
+    if not usable:
+        raise PathError(f"{folder} is {'a file' if resolved.exists() else 'missing'}; name a folder.")
+    if resolved in (Path("/"), *Path.home().resolve().parents, Path.home().resolve()):
+        raise PathError(f"{resolved} holds everything that is yours; name a folder in it.")
+    return resolved
 
 
 def sendable(name: str) -> str:

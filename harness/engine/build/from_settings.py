@@ -29,7 +29,7 @@ from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
 from harness.model.catalogue import Catalogue
 from harness.model.endpoint import Platform
-from harness.model.prompt import Instructions, PromptSection, instruction_text, standard_sections
+from harness.model.prompt import FURTHER_FOLDERS, Instructions, PromptSection, instruction_text, standard_sections
 from harness.model.watchdog import WatchLimits
 from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.breakers.capabilities import CapabilityMap
@@ -280,7 +280,9 @@ def prompt_sections(
         memory=memory,
         subagent=is_subagent,
     )
-    last = {"role": role, "appended": settings.append_system_prompt or ""}
+    folders = ", ".join(str(folder.resolve()) for folder in settings.add_dirs)
+    further = FURTHER_FOLDERS.format(folders) if folders else ""
+    last = {"folders": further, "role": role, "appended": settings.append_system_prompt or ""}
     return (*made, *(PromptSection(name, text) for name, text in last.items() if text))
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from harness.processes.search_path import inside_folders
 from harness.settings import Settings
 from harness.settings.permission_file import PermissionFile
 from harness.tools.bash import shell_command
+from harness.tools.workspace import PathError, Workspace, added_folder
 
 
 def surroundings_of(workspace: Path) -> Surroundings:
@@ -37,6 +39,10 @@ def surroundings_of(workspace: Path) -> Surroundings:
     root = workspace.expanduser().resolve()
     dialect: Dialect = BASH if shell_command("", root)[0].endswith("bash") else PORTABLE
     return Surroundings(str(root), str(home_folder().resolve()), inside_folders(os.environ, root), dialect)
+
+
+ADDED_FOLDER = "added folder"
+"""Name of the setting in the events."""
 
 
 class SessionRules:
@@ -58,6 +64,13 @@ class SessionRules:
         self._changed = asyncio.Event()
         self._book = RuleBook(surroundings_of(settings.workspace), own_tools=own_tools)
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
+        self.workspace = Workspace(settings.workspace)
+        """The folders that tools may use as their own."""
+        for added in settings.add_dirs:
+            try:
+                self._use_folder(added_folder(added))
+            except PathError as error:
+                raise SettingsError(f"Cannot use --add-dir (add_dirs): {error}") from error
         self.before_plan = Mode.ASK if self.mode is Mode.PLAN else self.mode
         """The mode that plan mode gives back when it ends."""
         self._stepping = False
@@ -114,6 +127,29 @@ class SessionRules:
     def begin_turn(self) -> None:
         """The mode is the one that the user wanted."""
         self._stepping = False
+
+    def add_folder(self, folder: Path) -> None:
+        """Let tools use a folder like the workspace, from the next call on. Raises HarnessError for a path that is
+        none."""
+        try:
+            resolved = added_folder(folder)
+        except PathError as error:
+            raise HarnessError(str(error)) from error
+        self._use_folder(resolved)
+        self._emit(SettingChanged(ADDED_FOLDER, str(resolved)))
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Use the folders again that an earlier run of this session added; those that are gone are left out."""
+        for event in events:
+            if isinstance(event, SettingChanged) and event.name == ADDED_FOLDER:
+                with suppress(PathError):
+                    self._use_folder(added_folder(Path(event.value)))
+
+    def _use_folder(self, folder: Path) -> None:
+        if not any(map(folder.is_relative_to, self.workspace.roots)):
+            self.workspace = replace(self.workspace, added=(*self.workspace.added, folder))
+            added = tuple(map(str, self.workspace.added))
+            self._book.around = replace(self._book.around, added=added)
 
     def set_mode(self, mode: str, *, stepping: bool = False) -> None:
         """Decide by another mode from the next call on, also in a turn under way.

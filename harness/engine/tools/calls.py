@@ -114,7 +114,7 @@ class ToolCalls:
         self._veto = veto
         self._clock = core.clock
         self._count_errors = settings.count_errors
-        self._workspace = Workspace(settings.workspace)
+        self._rules = rules
         self._outputs = core.outputs
         self._processes = core.shared.processes
         self._agent = core.id
@@ -286,9 +286,13 @@ class ToolCalls:
             self._ended(call, self._broken(tool, error), 0.0, results)
         return None
 
+    @property
+    def _workspace(self) -> Workspace:
+        return self._rules.workspace
+
     def _outside(self, disk: Disk) -> Path | None:
         """The file that a call would read outside workspace and session outputs."""
-        inside = (self._workspace.root, self._outputs.resolve())
+        inside = (*self._workspace.roots, self._outputs.resolve())
         real = [Path(path) for places in disk.places.values() for path in places]
         return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
 

@@ -225,6 +225,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 repository_commands.review,
                 waits=True,
             ),
+            SlashCommand("add-dir", "[DIR]", "let tools use a further folder", repository_commands.add_dir, waits=True),
             SlashCommand("init", "", "let the model write AGENTS.md; asks first", repository_commands.init, waits=True),
         ),
     ),

@@ -1,10 +1,11 @@
 """Slash commands about the repository and its files: /diff, /review, /init."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.base.external_text import counted, visible
 from harness.session import ChangedFile, Session
-from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowDiff
+from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowDiff, ShowText
 
 PAGE_LINES = 200
 """Lines of diffs after which a page ends, with the file that reaches it."""
@@ -26,6 +27,13 @@ def review(session: Session, argument: str) -> CommandResult:
 def init(session: Session, argument: str) -> CommandResult:
     """Let the model write AGENTS.md."""
     return PlayEvents(session.write_instructions())
+
+
+def add_dir(session: Session, argument: str) -> CommandResult:
+    """List the folders of the session, or add one."""
+    if not argument:
+        return ShowText("\n".join((*map(str, session.permissions.workspace.roots), "/add-dir DIR adds a folder.")))
+    return PlayEvents(session.user_commands.add_folder(Path(argument)))
 
 
 async def _diff(session: Session, argument: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 _WORDS = {
+    "add-dir": "adddir add-directory workspace folder directory",
     "agents": "subagents team",
     "background": "bg bashes jobs processes ps shells",
     "checklist": "todo todo-list",

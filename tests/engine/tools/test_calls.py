@@ -16,6 +16,7 @@ from harness.processes.sandbox import landlock_version
 from harness.tools.bash import bash_tool
 from harness.tools.tool import Effect, Tool, ToolError, tool
 from harness.tools.toolbox import Toolbox
+from harness.tools.workspace import Workspace
 from tests.engine.cores import core_in
 from tests.engine.hookless import tool_calls
 
@@ -79,6 +80,7 @@ class Rules:
     """Rules that no user sees."""
 
     permissions: Permissions
+    workspace: Workspace
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
         """Nothing is asked."""
@@ -101,7 +103,7 @@ async def test_a_call_is_held_to_looking_only_where_that_is_why_no_question_was_
     only_looks: bool, tmp_path: Path
 ) -> None:
     core = core_in(tmp_path)
-    rules = cast("SessionRules", Rules(Unasked(only_looks=only_looks)))
+    rules = cast("SessionRules", Rules(Unasked(only_looks=only_looks), core.shared.rules.workspace))
     calls, _ = tool_calls(replace(core, shared=replace(core.shared, rules=rules)), Toolbox([bash_tool()]))
     try:
         await calls.answer([ToolCall("call_1", "bash", {"command": "touch new"})], [], asyncio.Event())
