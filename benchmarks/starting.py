@@ -71,7 +71,7 @@ async def first_request() -> list[Figure | str]:
             median(one.until_request_s for one in ours) * 1000,
             "ms",
             median(one.until_request_s for one in bare) * 1000,
-            at_most=1.25,
+            at_most=0.9,
             note=_span([one.until_request_s for one in ours], [one.until_request_s for one in bare]),
         ),
         *_beside("whole run / the SDK alone", [one.run for one in ours], [one.run for one in bare]),

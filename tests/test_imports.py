@@ -310,6 +310,11 @@ def test_the_agent_loads_no_heavy_package_before_it_is_used() -> None:
     assert not modules_loaded_by("from harness import Agent, tool") & HEAVY
 
 
+def test_the_list_of_sessions_loads_nothing_that_runs_one() -> None:
+    loaded = modules_loaded_by("import harness.cli.commands, harness.journal, harness.ui.lines.sessions")
+    assert not loaded & {"harness.session", "harness.agent", *HEAVY}
+
+
 def test_the_frame_is_painted_before_anything_heavy_is_loaded() -> None:
     loaded = modules_loaded_by("import harness.ui.app.run")
     assert "textual.app" in loaded

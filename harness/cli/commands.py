@@ -82,7 +82,7 @@ def _settings(options: Namespace) -> Settings:
 
 def _sessions(settings: Settings, text: str | None) -> int:
     from harness.journal import search, sessions
-    from harness.ui.commands.session_commands import hit_lines, session_lines
+    from harness.ui.lines.sessions import hit_lines, session_lines
 
     found = sessions(_folder(settings))
     if text is not None:

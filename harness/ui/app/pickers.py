@@ -20,7 +20,8 @@ from harness.ui.app.question import Question
 from harness.ui.app.views import Views
 from harness.ui.choices import Choice
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
-from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows, session_lines
+from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows
+from harness.ui.lines.sessions import session_lines
 from harness.ui.transcript.entries import TextEntry
 
 if TYPE_CHECKING:

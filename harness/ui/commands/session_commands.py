@@ -4,8 +4,7 @@ import asyncio
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -13,7 +12,7 @@ from typing import Literal
 from harness.base.external_text import counted, visible
 from harness.events import OWN_EFFORT, Effort
 from harness.journal import find, search
-from harness.session import Opening, PermissionRule, Session, SessionSummary
+from harness.session import Opening, PermissionRule, Session
 from harness.ui.commands.results import (
     CommandError,
     CommandResult,
@@ -27,6 +26,7 @@ from harness.ui.commands.results import (
 )
 from harness.ui.lines.line import dollars, priced
 from harness.ui.lines.reports import cache_miss_line, exits_in_words
+from harness.ui.lines.sessions import hit_lines, session_lines
 
 OWN = "the model's default"
 MODES: Mapping[str, str] = MappingProxyType(
@@ -127,26 +127,6 @@ def cost(session: Session, argument: str) -> CommandResult:
 
 
 # ── sessions ────────────────────────────────────────────────────────────────────────────────────
-
-
-def session_lines(sessions: Sequence[SessionSummary]) -> Iterator[str]:
-    """One numbered line per session: id, last use in local time, whether it was interrupted, name, first prompt."""
-    for number, summary in enumerate(sessions, start=1):
-        yield f"{number:>3}  {_session_line(summary)}"
-
-
-def _session_line(summary: SessionSummary) -> str:
-    used = datetime.fromtimestamp(summary.updated_at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-    broken = "interrupted: " if summary.interrupted else ""
-    name = f"{visible(summary.name)} · " if summary.name else ""
-    return f"{summary.id}  {used}  {broken}{name}{visible(summary.title) or '(no prompt yet)'}"
-
-
-def hit_lines(found: Iterable[tuple[SessionSummary, str]]) -> Iterator[str]:
-    """Two lines per session that a search has found: the session, and the line with the hit."""
-    for summary, hit in found:
-        yield _session_line(summary)
-        yield f"    {visible(hit)}"
 
 
 def sessions(session: Session, argument: str) -> CommandResult:

@@ -22,11 +22,11 @@ from harness.base.external_text import counted
 from harness.events import Event, PauseReport, RetryScheduled, SilenceHint, TurnEnded
 from harness.session import Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import LoadedSettings, Settings
-from harness.ui.commands.session_commands import session_lines
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.line import Groups, Line, laid_out
 from harness.ui.lines.queue import joins_after
 from harness.ui.lines.reports import greeting, resumed
+from harness.ui.lines.sessions import session_lines
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter, has_colours
 from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, arrival, line_or_arrival
