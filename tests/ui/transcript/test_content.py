@@ -13,8 +13,11 @@ from harness.events import (
     Alternative,
     Attempt,
     Dispatch,
+    ItemStatus,
     OutputDelta,
     PauseReport,
+    PlanItem,
+    ProposedPlan,
     Rank,
     Rung,
     ToolOutcome,
@@ -27,11 +30,13 @@ from harness.ui.transcript.content import entry_content, set_off
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
+    ChecklistEntry,
     Entry,
     LiveLines,
     LoopReportEntry,
     NoteEntry,
     PauseEntry,
+    PlanEntry,
     PromptEntry,
     TextEntry,
     ThinkingEntry,
@@ -394,3 +399,12 @@ def test_control_characters_of_others_are_spelt_out() -> None:
     ]
     for entry in entries:
         assert "\x1b" not in entry_content(entry, 60, expanded=True).plain
+
+
+def test_a_checklist_has_a_mark_for_each_item_and_a_plan_its_steps_as_boxes() -> None:
+    items = (PlanItem("read", ItemStatus.DONE), PlanItem("write \x1b[31mit", ItemStatus.IN_PROGRESS), PlanItem("test"))
+    assert entry_content(ChecklistEntry(items), 60).plain.split("\n") == [
+        *("checklist · 1 of 3 done", "  ☑ read", "  ▸ write \\x1b[31mit", "  ☐ test"),
+    ]
+    plan = entry_content(PlanEntry(ProposedPlan("# Notes\n\nWrite **one**.", ("a", "b"))), 60).plain
+    assert plan.split("\n") == ["the plan", "Notes", "", "Write one.", "", "☐ a", "☐ b"]

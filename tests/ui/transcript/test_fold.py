@@ -27,6 +27,7 @@ from harness.events import (
     FaultKind,
     FreshnessLabel,
     HistoryReplaced,
+    ItemStatus,
     JobFired,
     Message,
     MessageAdded,
@@ -36,7 +37,12 @@ from harness.events import (
     PartialDiscarded,
     PermissionAnswered,
     PermissionAsked,
+    PlanChanged,
+    PlanItem,
     Projection,
+    ProposedPlan,
+    QuestionAnswered,
+    QuestionAsked,
     Rank,
     ReplyReceived,
     RequestSent,
@@ -59,10 +65,12 @@ from harness.events import (
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
+    ChecklistEntry,
     Entry,
     LiveLines,
     LoopReportEntry,
     NoteEntry,
+    PlanEntry,
     PromptEntry,
     TextEntry,
     ThinkingEntry,
@@ -559,3 +567,38 @@ def test_the_output_of_a_running_command_is_kept_until_its_end() -> None:
 def test_a_command_of_a_turn_that_ended_without_its_result_shows_no_output() -> None:
     (entry, _) = folded(ToolStarted("c1", "bash", "make", {}), OutputDelta("c1", ("1",)), END).entries
     assert entry == CallEntry("c1", "bash", "make", 0.0)
+
+
+# ── checklists and plans ────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_checklist_is_drawn_once_in_a_turn_and_changes_in_place() -> None:
+    first = (PlanItem("read", ItemStatus.IN_PROGRESS), PlanItem("write"))
+    second = (PlanItem("read", ItemStatus.DONE), PlanItem("write", ItemStatus.IN_PROGRESS))
+    turn = (*prompt(1), PlanChanged(first), dispatched(), started(), ended())
+    transcript = folded(*turn)
+    transcript.changes()
+    before = list(transcript.entries)
+    transcript.on_event(PlanChanged(second), 2.0)
+    change = transcript.changes()
+    assert change is not None
+    assert list(transcript.entries) == [
+        entry if entry != ChecklistEntry(first) else ChecklistEntry(second) for entry in before
+    ]
+    assert transcript.entries[change.first] == ChecklistEntry(second)
+    for event in (*prompt(2), PlanChanged(first)):
+        transcript.on_event(event, 3.0)
+    assert transcript.entries[-1] == ChecklistEntry(first)
+    assert ChecklistEntry(second) in transcript.entries, "the list of an earlier turn stays as it was"
+
+
+def test_a_checklist_that_was_never_filled_has_no_entry() -> None:
+    assert not any(isinstance(entry, ChecklistEntry) for entry in folded(*prompt(1), PlanChanged(())).entries)
+
+
+def test_a_proposed_plan_and_what_the_user_made_of_it_are_entries() -> None:
+    plan, edited = ProposedPlan("# One", ("a",)), ProposedPlan("# Two", ("b",))
+    asked = QuestionAsked("c1", "Carry out this plan?", plan=plan)
+    answered = QuestionAnswered("c1", "option", "yes", plan=edited)
+    shown = [entry for entry in folded(*prompt(1), asked, answered).entries if isinstance(entry, PlanEntry)]
+    assert shown == [PlanEntry(plan), PlanEntry(edited, edited=True)]
