@@ -20,6 +20,11 @@ def permission_title(asked: PermissionAsked, request: PermissionRequest) -> str:
     return f"{asked_by(asked)}{call}"
 
 
+def has_detail(asked: PermissionAsked, request: PermissionRequest) -> bool:
+    """There is more to show than the title and the summary of the call say."""
+    return request.detail.strip() not in ("", asked.summary.strip(), _command(request))
+
+
 def permission_reasons(asked: PermissionAsked, request: PermissionRequest) -> Sequence[str]:
     """Why it is asked, one line for each danger. A danger of the whole command does not repeat it."""
     if not request.dangers:

@@ -22,6 +22,7 @@ from harness.ui.lines.diff import diff_rows, path_of_diff
 from harness.ui.lines.line import seconds
 from harness.ui.permission_choices import (
     asked_by,
+    has_detail,
     missing_choices,
     permission_answer,
     permission_choices,
@@ -155,8 +156,7 @@ def _about_plan(asked: QuestionAsked) -> tuple[Choice, ...]:
 
 
 def _detail_of(asked: PermissionAsked, request: PermissionRequest) -> Detail:
-    shown = (asked.summary.strip(), permission_title(asked, request))
-    return "" if request.detail.strip() in shown else _detail(request.detail)
+    return _detail(request.detail) if has_detail(asked, request) else ""
 
 
 def _detail(text: str) -> Detail:

@@ -22,6 +22,7 @@ from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Line, Tone
 from harness.ui.permission_choices import (
     asked_by,
+    has_detail,
     permission_answer,
     permission_choices,
     permission_reasons,
@@ -323,8 +324,6 @@ def _detail_lines(asked: PermissionAsked, request: PermissionRequest) -> Iterato
     """The diff with line numbers, or what else belongs to the call and is not in its title."""
     if path_of_diff(request.detail) is not None:
         shown: Iterable[str] = diff_lines(request.detail)
-    elif request.detail.strip() in ("", asked.summary.strip(), permission_title(asked, request)):
-        shown = ()
     else:
-        shown = request.detail.rstrip().splitlines()
+        shown = request.detail.rstrip().splitlines() if has_detail(asked, request) else ()
     return (f"  │ {line}".rstrip() for line in shown)

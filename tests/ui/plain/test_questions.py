@@ -145,8 +145,9 @@ async def test_the_end_of_input_is_a_no_and_a_stop() -> None:
 @pytest.mark.anyio
 async def test_the_question_of_an_agent_says_whose_it_is() -> None:
     out = io.StringIO()
-    await PlainAsker(LinePrinter(out), Lines("y")).permission(replace(ASKED, agent="a3"), REQUEST)
-    assert out.getvalue().startswith("? agent a3: make\n")
+    request = replace(REQUEST, detail="make")
+    await PlainAsker(LinePrinter(out), Lines("y")).permission(replace(ASKED, agent="a3"), request)
+    assert out.getvalue().startswith("? agent a3: make\n  it runs `make`\n")
 
 
 @pytest.mark.anyio
