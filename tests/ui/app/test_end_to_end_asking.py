@@ -103,15 +103,16 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.sees("asks first", gone=("It is written.",))
         await terminal.say("slowly")
         await terminal.sees("Slowly", "Esc stop")
-        await terminal.say("and then")
+        await terminal.type("and then")
+        await terminal.press("M-Enter")
         await terminal.sees("1 queued")
         await terminal.say("/trip grep")
-        await terminal.sees("paused     3")
+        await terminal.sees("paused     0")
         await terminal.say("/breakers")
         await terminal.sees("after 3 failures in a row")
         await terminal.say("/reset grep")
         await terminal.sees(
-            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "paused     3")
+            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "paused     0")
         )
 
 
@@ -146,6 +147,6 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
         await terminal.press("Escape")
         await terminal.sees("(40 of 40): I was not allowed", "2 requests")
         await terminal.say("use 40 agents to count the lines of notes.md")
-        await terminal.sees("start 40 subagents (y)", "Esc: no answer")
+        await terminal.sees("y  start 40 subagents", "Esc: no answer")
         await terminal.type("y")
         await terminal.sees("(40 of 40): notes.md has", "82 requests")
