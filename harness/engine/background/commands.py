@@ -26,6 +26,7 @@ from harness.engine.background.background_command import (
     handed_over_text,
     quiet_text,
 )
+from harness.engine.background.followed import FollowedCommands
 from harness.engine.background.foreground import ForegroundCommand, ForegroundCommands
 from harness.engine.background.line_monitors import LineMonitors
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
@@ -100,6 +101,7 @@ class BackgroundCommands:
         self._workspace, self._outputs = core.settings.workspace, core.outputs
         self._limits = limits or CommandLimits()
         self._masking = core.conversation.masking
+        self._followed = FollowedCommands(core.conversation, self._mask)
         self._commands: dict[str, BackgroundCommand] = {}
         self._others = others
         self._polled = 0
@@ -117,8 +119,12 @@ class BackgroundCommands:
 
     @cached_property
     def _watch(self) -> CommandMonitor:
-        see = (self._report, self._lines.look)
+        see = (self._report, self._look)
         return CommandMonitor(self._commands, self.admission, self._clock, self._limits, *see)
+
+    def _look(self, now: float) -> None:
+        self._lines.look(now)
+        self._followed.look()
 
     # ── what the tools and the user do ────────────────────────────────────────────────────────
 
@@ -215,6 +221,17 @@ class BackgroundCommands:
         """Send no more lines of a command. False: it was not monitored. Raises `UnknownCommand`."""
         return self._lines.stop(self._known(id))
 
+    def follow(self, id: str) -> bool:
+        """Report the output of a running command once a second, until it ends or the next turn begins; called again,
+        end that. Returns whether it is followed now. Raises `UnknownCommand`, and `NotMonitored` where it does not run.
+        """
+        command = self._known(id)
+        if not command.runs:
+            raise NotMonitored(
+                f"{id} does not run: {state_words(self._row(command))}; /background {id} shows its output."
+            )
+        return self._followed.toggle(command)
+
     def poll_note(self, line: str, call_id: str) -> str:
         """What a command line that ran in the foreground gets to read behind its result; empty: nothing.
 
@@ -246,6 +263,7 @@ class BackgroundCommands:
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
         self._lines.close(command, announced=True)
+        self._followed.close(command)
         self._mask(command)
         command.let_go(self._clock.now())
         self._watch.rest()
@@ -415,6 +433,7 @@ class BackgroundCommands:
             reported=not command.notify,
         )
         self._lines.close(command, announced=command.notify)
+        self._followed.close(command)
         command.close(event, now)
         self._watch.rest()
         self._emit(event)

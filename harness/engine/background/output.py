@@ -43,7 +43,7 @@ def read_on(file: Path, from_byte: int, most: int) -> Piece:
 
     A character that is only half written is left for the next time. Raises OSError.
     """
-    data = _bytes(file, from_byte, most)
+    data = bytes_from(file, from_byte, most)
     whole = _whole(data, most)
     if len(readable(whole)) > most:  # bytes that are no text take four characters each
         whole = _whole(data, most // 4)
@@ -58,7 +58,7 @@ def read_lines(file: Path, from_byte: int, most: int, *, whole: bool = False) ->
     """
     try:
         from_byte = max(from_byte, size_of(file) - most)
-        data = _bytes(file, from_byte, most)
+        data = bytes_from(file, from_byte, most)
     except OSError:
         return (), from_byte
     end = len(data) if whole or (len(data) == most and b"\n" not in data) else data.rfind(b"\n") + 1
@@ -69,7 +69,7 @@ def last_lines(file: Path, lines: int, most: int) -> Piece:
     """The last lines of the file, at most `most` characters of them. Raises OSError."""
     size = file.stat().st_size
     start = max(0, size - most)
-    data = _bytes(file, start, size - start)
+    data = bytes_from(file, start, size - start)
     skipped = _start_of_last_lines(data, lines) or (_start_of_character(data) if start else 0)
     data, start = data[skipped:], start + skipped
     text = readable(data)
@@ -102,7 +102,8 @@ def waits_for_input(tail: str) -> bool:
     return not finished and _PROGRESS.search(line) is None
 
 
-def _bytes(file: Path, start: int, most: int) -> bytes:
+def bytes_from(file: Path, start: int, most: int) -> bytes:
+    """At most so many bytes of the file from a byte on. Raises OSError."""
     with file.open("rb") as opened:
         opened.seek(start)
         return opened.read(most)

@@ -32,8 +32,8 @@ def agents(session: Session, argument: str) -> CommandResult:
 
 
 def background(session: Session, argument: str) -> CommandResult:
-    """Move what a call waits for to the background; list the background commands, show the output of one, or keep
-    one."""
+    """Move what a call waits for to the background; list the background commands, show the output of one, follow one,
+    or keep one."""
     match argument.split():
         case [] if session.background.movable:
             return ShowText(session.background.move())
@@ -43,7 +43,11 @@ def background(session: Session, argument: str) -> CommandResult:
             row = session.background.commands.hand_over(id)
             what = f"{row.id} ({_short(row.line)}) outlives the program, as process {row.pid}"
             return ShowText(f"{what}; you have to stop it yourself. Its output: {row.output}")
-        case [id] if id != "keep":
+        case ["follow", id]:
+            followed = session.background.commands.follow(id)
+            until = "until it ends or the next turn begins; the same line ends it"
+            return ShowText(f"{id} is followed {until}." if followed else f"{id} is no longer followed.")
+        case [id] if id not in ("keep", "follow"):
             text = session.background.output_of(id)
             row = next(row for row in session.background.commands.rows if row.id == id)
             shown = visible(text.rstrip("\n")) or "No output yet."
@@ -51,7 +55,7 @@ def background(session: Session, argument: str) -> CommandResult:
         case _:
             raise CommandError(
                 "Type /background to move the running command, or /background list, /background b1 for its output, "
-                "/background keep b1 to keep it."
+                "/background follow b1 to see it live, /background keep b1 to keep it."
             )
 
 
@@ -212,7 +216,8 @@ def _command_list(session: Session, now: float) -> Iterator[str]:
         [_command_line(row, now) for row in rows],
         _admission(session.background.admission, AdmissionPool.COMMANDS),
         none="No background command has run in this session yet.",
-        hint="/background ID shows its output; /kill ID stops it; /background keep ID lets it outlive the program.",
+        hint="/background ID shows its output, /background follow ID shows it live; /kill ID stops it; "
+        "/background keep ID lets it outlive the program.",
     )
 
 

@@ -299,7 +299,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand("agents", "[ID|stop ID]", "list subagents, show one, or stop it", agents),
             SlashCommand(
                 "background",
-                "[list|ID|keep ID]",
+                "[list|ID|follow ID|keep ID]",
                 "move the running command to the background; list, show or keep such commands",
                 background,
             ),

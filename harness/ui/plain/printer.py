@@ -198,7 +198,7 @@ class LinePrinter:
                 self._asked[event.call_id] = event
             case ToolStarted():
                 self._tool_started(event)
-            case OutputDelta():
+            case OutputDelta() if self._is_due(event):
                 self._wrote(event)
             case ToolEnded():
                 self._tool_ended(event)
@@ -249,6 +249,10 @@ class LinePrinter:
             case AgentMoved() if self._asking - asked:
                 self.leave_question()  # its question is printed on lines of its own
             case AgentMoved() if asked - self._asking:
+                self.ask(question)
+            case OutputDelta() if self._is_due(event):
+                self._write("\n")
+                self._wrote(event)
                 self.ask(question)
             case _ if line is not None:
                 self._write("\n")
@@ -335,14 +339,15 @@ class LinePrinter:
         elif event.tool in COMMANDS and detail and "\n" not in detail and detail != shown:
             self._write(f"  {visible(detail[:LINE_CHARACTERS])}{'…' * (len(detail) > LINE_CHARACTERS)}\n")
 
+    def _is_due(self, event: OutputDelta) -> bool:
+        """Whether it is time for a line of output, and there is a new one."""
+        line = newest_line(event)
+        return bool(line) and line != self._output_shown.get(event.call_id) and self._clock() >= self._next_output
+
     def _wrote(self, event: OutputDelta) -> None:
-        """Print the newest line of a running command, if it is time for one."""
-        line = next(filter(str.strip, (*reversed(event.lines), event.open_line)), "")
-        now = self._clock()
-        if not line or line == self._output_shown.get(event.call_id) or now < self._next_output:
-            return
-        self._next_output = now + LINE_EVERY_S
-        self._output_shown[event.call_id] = line
+        """Print the newest line of a running command."""
+        self._next_output = self._clock() + LINE_EVERY_S
+        self._output_shown[event.call_id] = line = newest_line(event)
         self.end_line()
         self._write(f"  {visible(line)}\n")
 
@@ -372,6 +377,11 @@ class LinePrinter:
         except OSError:  # hung up, or the reader has gone
             self.gone = True
         self._at_line_start = text.endswith("\n")
+
+
+def newest_line(event: OutputDelta) -> str:
+    """The last line that has ended and is not blank, else the one that has not ended."""
+    return next(filter(str.strip, (*reversed(event.lines), event.open_line)), "")
 
 
 def _call(tool: str, summary: str) -> str:

@@ -13,6 +13,8 @@ from harness.events import (
     AgentMoved,
     BreakerChanged,
     ChangeReason,
+    CommandCreated,
+    CommandEnded,
     Dispatched,
     Event,
     Message,
@@ -26,8 +28,9 @@ from harness.events import (
     WorkAdmitted,
     key_of,
 )
+from harness.ui.folds.work import end_word
 from harness.ui.lines.work import DELEGATES
-from harness.ui.transcript.entries import CallEntry, Entry, LiveLines
+from harness.ui.transcript.entries import LIVE_LINES, CallEntry, Entry, LiveLines
 
 LONGEST_SUMMARY = 500
 """Characters of an input kept as the summary of its call."""
@@ -58,6 +61,8 @@ class CallFold:
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
         """For each breaker the failed calls of this step whose failure count is not known yet."""
+        self._commands: dict[str, str] = {}
+        """The command lines of background commands."""
         self._keys: dict[str, str] = {}
         """The breaker key of each call that probes a part of its tool."""
 
@@ -87,8 +92,15 @@ class CallFold:
                 index = self._update(event.call_id, event.tool, at, summary=event.summary, at=at, running=True)
                 self._running.add(index)
                 return index
-            case OutputDelta(call_id=id) if self._places.get(id) in self._running:
-                return self._wrote(self._places[id], event)
+            case OutputDelta(call_id=id):
+                if id in self._commands and self._places.get(id) not in self._running:  # the user follows it
+                    self._running.add(self._update(id, "bash", at, summary=f"{id} {self._commands[id]}", running=True))
+                return self._wrote(self._places[id], event) if self._places.get(id) in self._running else None
+            case CommandCreated(command=id, line=line):
+                self._commands[id] = line
+                return None
+            case CommandEnded(command=id) if self._places.get(id) in self._running:
+                return self._followed_to_its_end(event)
             case ToolEnded():
                 return self._ended(event, at)
             case ResultLabelled() if event.call_id in self._places:
@@ -128,17 +140,24 @@ class CallFold:
 
     def abandon(self) -> int | None:
         """Mark all running calls as stopped; returns the index of the first."""
+        followed = {index for id in self._commands if (index := self._places.get(id)) in self._running}
+        stopped, self._running = self._running - followed, followed
+        for index in stopped:
+            self._put(index, running=False, live=None)
+        return min(stopped, default=None)
+
+    def forget(self) -> int | None:
+        """Treat all ids from now on as those of new calls; returns the index of the first that was followed."""
         first = min(self._running, default=None)
         for index in self._running:
-            self._put(index, running=False, live=None)
+            entry = self._entries[index]
+            last = entry.live.last(LIVE_LINES) if isinstance(entry, CallEntry) and entry.live is not None else ()
+            self._put(index, running=False, live=None, detail="\n".join(last))
         self._running.clear()
-        return first
-
-    def forget(self) -> None:
-        """Treat all ids from now on as those of new calls."""
         self._places.clear()
         self._failed.clear()
         self._keys.clear()
+        return first
 
     def cut(self, length: int) -> None:
         """Forget entries from `length` on."""
@@ -157,6 +176,13 @@ class CallFold:
         before = entry.live if isinstance(entry, CallEntry) and entry.live is not None else LiveLines()
         live = before.after(delta)
         return None if live == before else self._put(index, live=live)  # an endless line may end as before
+
+    def _followed_to_its_end(self, event: CommandEnded) -> int:
+        index = self._places[event.command]
+        self._running.discard(index)
+        outcome = ToolOutcome.OK if event.exit_code == 0 else ToolOutcome.ERROR
+        end: dict[str, object] = {"outcome": outcome, "result": end_word(event.end, event.exit_code)}
+        return self._put(index, running=False, live=None, duration_s=event.duration_s, detail=event.tail, **end)
 
     def _dispatched(self, event: Dispatched, at: float) -> int:
         if event.key:

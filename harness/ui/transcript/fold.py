@@ -11,6 +11,7 @@ from harness.base.external_text import counted
 from harness.events import (
     BreakerChanged,
     BreakerState,
+    CommandEnded,
     Delivered,
     Event,
     HistoryReplaced,
@@ -303,7 +304,8 @@ class Transcript:
     def _begin_turn(self, event: TurnStarted, at: float) -> None:
         self._stop_streaming()
         self._abandon_calls()
-        self._calls.forget()
+        if (changed := self._calls.forget()) is not None:
+            self._touch(changed)
         if event.prompt:
             self._prompts.append((len(self._settled), self._messages))
             self._add(PromptEntry(event.turn, event.prompt, at))
@@ -348,7 +350,7 @@ class Transcript:
         changed = self._calls.on_event(event, at, self._lines.task)
         if changed is not None:
             self._touch(changed)
-        if line is not None and (changed is None or isinstance(event, BreakerChanged)):
+        if line is not None and (changed is None or isinstance(event, BreakerChanged | CommandEnded)):
             if _pauses_model(event) and self._ends_with(REPLACEABLE[RetryScheduled], len(self._settled)):
                 self._insert_before_last(NoteEntry(line))  # so that the next retry replaces this one
             else:

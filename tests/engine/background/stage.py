@@ -45,6 +45,7 @@ class Stage:
     runner: AdmissionRunner
     incoming: Inbox
     commands: BackgroundCommands
+    conversation: Conversation
     calls: int = 0
 
     def of(self, kind: type[E]) -> list[E]:
@@ -118,10 +119,11 @@ def stage(
         AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
     processes = Processes(SHORT, memory)
-    core = core_in(folder, Conversation(record, masking=masking), clock=clock, processes=processes)
+    conversation = Conversation(record, masking=masking)
+    core = core_in(folder, conversation, clock=clock, processes=processes)
     incoming = Inbox(events.append)
     commands = BackgroundCommands(core, controller, incoming, limits)
-    return Stage(folder, clock, events, processes, commands.admission, incoming, commands)
+    return Stage(folder, clock, events, processes, commands.admission, incoming, commands, conversation)
 
 
 async def close(here: Stage) -> None:

@@ -22,11 +22,12 @@ from harness.events import (
     CommandHandedOver,
     CommandQuiet,
     Event,
+    OutputDelta,
     ToolOutcome,
 )
 from harness.processes.memory_groups import MemoryGroups
 from harness.processes.sandbox import landlock_version
-from harness.tools.background_commands import CommandState, UnknownCommand
+from harness.tools.background_commands import CommandState, NotMonitored, UnknownCommand
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
@@ -57,6 +58,51 @@ async def test_bash_returns_at_once_and_the_end_arrives(here: Stage) -> None:
             f"Its output, {output.stat().st_size} bytes, is in {output}. The end of it:\n{output.read_text().rstrip()}"
         )
     ]
+
+
+async def test_the_user_follows_the_output_of_a_command(here: Stage) -> None:
+    for name in ("go", "on", "end"):
+        os.mkfifo(here.folder / name)
+    await here.commands.start(
+        "echo one; read -r x < ../go; printf '10%%\\r20%%'; read -r x < ../on; echo; read -r x < ../end", "c"
+    )
+    output = here.folder / "outputs" / "b1.out"
+    await here.until(lambda: output.read_bytes() == b"one\n")
+    assert here.commands.follow("b1")
+    assert here.of(OutputDelta) == [OutputDelta("b1", ("one",))]
+    await here.say("go")
+    await here.until(lambda: output.read_bytes().endswith(b"20%"))
+    await here.pass_by(1)
+    assert here.of(OutputDelta)[1:] == [OutputDelta("b1", (), "20%")]
+    await here.pass_by(1)
+    assert len(here.of(OutputDelta)) == 2, "nothing new"
+    await here.say("on")
+    await here.until(lambda: output.read_bytes().endswith(b"\n\n") or output.read_bytes().endswith(b"20%\n"))
+    assert not here.commands.follow("b1"), "once more ends it"
+    await here.pass_by(1)
+    assert len(here.of(OutputDelta)) == 2
+    await here.say("end")
+    await here.over("b1")
+    with pytest.raises(NotMonitored, match=r"b1 does not run: .*; /background b1 shows its output"):
+        here.commands.follow("b1")
+
+
+async def test_following_ends_with_the_command_or_the_next_turn(here: Stage) -> None:
+    os.mkfifo(here.folder / "go")
+    await here.commands.start("read -r x < ../go; echo last", "c")
+    here.commands.follow("b1")
+    await here.say("go")
+    await here.over("b1")
+    assert here.of(OutputDelta) == [OutputDelta("b1", ("last",))]
+    await here.commands.start("while echo tick; do sleep 0.05; done", "c")
+    here.commands.follow("b2")
+    here.conversation.begin_turn("next")
+    await here.pass_by(2)
+    assert {delta.call_id for delta in here.of(OutputDelta)[1:]} <= {"b2"}
+    seen = len(here.of(OutputDelta))
+    await here.pass_by(2)
+    assert len(here.of(OutputDelta)) == seen
+    await here.commands.stop("b2")
 
 
 async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:

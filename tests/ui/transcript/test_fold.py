@@ -17,6 +17,9 @@ from harness.events import (
     BreakerState,
     ChangeReason,
     CheckpointMade,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
     Delivered,
     Dispatch,
     Dispatched,
@@ -567,6 +570,20 @@ def test_the_output_of_a_running_command_is_kept_until_its_end() -> None:
 def test_a_command_of_a_turn_that_ended_without_its_result_shows_no_output() -> None:
     (entry, _) = folded(ToolStarted("c1", "bash", "make", {}), OutputDelta("c1", ("1",)), END).entries
     assert entry == CallEntry("c1", "bash", "make", 0.0)
+
+
+def test_a_followed_background_command_has_an_entry_until_its_end_or_the_next_turn() -> None:
+    begun = CommandCreated("b1", "c0", "make watch", "b1.out", 60.0)
+    shown = CallEntry("b1", "bash", "b1 make watch", 1.0, running=True, live=LiveLines(("1",), "", 1, 1))
+    transcript = folded(begun, OutputDelta("b1", ("1",)), END)
+    assert transcript.entries[0] == shown
+    ended = folded(begun, OutputDelta("b1", ("1",)), CommandEnded("b1", CommandEnd.EXITED, 1, 3.0, 2, "1\n"))
+    entry, note = ended.entries
+    assert isinstance(entry, CallEntry)
+    assert (entry.outcome, entry.result, entry.detail, entry.running) == (ToolOutcome.ERROR, "exit 1", "1\n", False)
+    assert isinstance(note, NoteEntry), "its end is said at the end of the conversation as well"
+    transcript.on_event(TurnStarted(2, "Next."), 5.0)
+    assert transcript.entries[0] == replace(shown, running=False, live=None, detail="1")
 
 
 # ── checklists and plans ────────────────────────────────────────────────────────────────────────────
