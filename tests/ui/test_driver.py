@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Event, PauseReport, TextDelta, TurnStarted
+from harness.events import (
+    CompactionStarted,
+    Event,
+    MessageAdded,
+    Origin,
+    PauseReport,
+    RequestSent,
+    TextDelta,
+    ToolStarted,
+    TurnStarted,
+)
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session
@@ -16,7 +26,7 @@ from harness.settings import LoadedSettings
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.line import Groups, Line
 from harness.ui.turn_queue import ItemEnd, TypedLine
-from tests.agent.stage import calls, fails, says, settings_of
+from tests.agent.stage import calls, fails, says, settings_of, summarises
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -301,3 +311,111 @@ def test_before_a_session_is_open_there_is_none(tmp_path: Path) -> None:
     assert not driver.is_open
     with pytest.raises(RuntimeError, match="no session is open"):
         _ = driver.session
+
+
+RUNS = calls(f'{{ name = "bash", input = {{ command = "{WAITS}" }} }}')
+
+
+def steered(driver: Noted) -> list[str]:
+    """The texts that joined a turn."""
+    added = [event for event in driver.events if isinstance(event, MessageAdded)]
+    return [event.message.typed for event in added if event.origin is Origin.STEERING]
+
+
+async def runs(driver: Noted) -> None:
+    await driver.sees(lambda: any(isinstance(event, ToolStarted) for event in driver.events))
+
+
+async def test_a_prompt_joins_the_running_turn_and_everything_else_keeps_its_kind(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        for line in ("also x", "!touch mine", "//help me", "/clear", "and y"):
+            assert driver.submit(line)
+        assert driver.submit("by itself", own_turn=True)
+        assert driver.joining == ("also x", "//help me", "and y")
+        assert driver.queue.lines == ("!touch mine", "/clear", "by itself")
+        go(tmp_path)
+        await driver.rests()
+        assert steered(driver) == ["also x", "/help me", "and y"]
+        assert driver.asked == ["go", "by itself"]
+        assert (tmp_path / "workspace" / "mine").exists()
+
+
+async def test_a_stop_gives_back_all_in_the_order_in_which_they_were_typed(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        driver.submit("one")
+        driver.submit("two", own_turn=True)
+        driver.submit("//help three")
+        driver.submit("four", own_turn=True)
+        assert [driver.take_last(), driver.take_last()] == ["four", "//help three"]
+        driver.submit("//help three")
+        driver.interrupt()
+        assert driver.submit("after the stop")
+        await driver.sees(lambda: driver.shown)
+        await driver.rests()
+        assert driver.shown[:3] == ["given back: one", "given back: two", "given back: //help three"]
+        assert (steered(driver), driver.asked) == ([], ["go", "after the stop"])
+
+
+async def test_a_text_that_a_failed_turn_left_becomes_a_turn_of_its_own(tmp_path: Path) -> None:
+    stops = fails(400, message='"credit balance is too low"', delay="0.5", times="1")
+    async with driving(tmp_path, RUNS + stops + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        go(tmp_path)
+        await driver.sees(lambda: sum(isinstance(event, RequestSent) for event in driver.events) == 2)
+        driver.submit("one")
+        driver.submit("two")
+        await driver.rests()
+        assert (steered(driver), driver.asked) == ([], ["go", "one", "two"])
+
+
+async def test_the_queue_is_listed_and_cleared_with_what_would_join(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        driver.submit("one")
+        driver.submit("two", own_turn=True)
+        driver.submit("/queue clear")
+        await driver.shows("1 prompt for the running turn removed:\n  one\n1 queued prompt removed:\n  two")
+        assert (driver.joining, driver.queue.lines) == ((), ())
+        assert driver.take_last() is None
+        go(tmp_path)
+        await driver.rests()
+        assert steered(driver) == []
+
+
+async def test_while_the_history_is_compacted_by_hand_a_prompt_waits_for_a_turn_of_its_own(tmp_path: Path) -> None:
+    slow = summarises().replace("[[reply]]", "[[reply]]\ndelay = 1")
+    async with driving(tmp_path, says("One.") + slow + ANSWER) as driver:
+        driver.submit("go")
+        await driver.rests()
+        driver.submit("/compact")
+        await driver.sees(lambda: any(isinstance(event, CompactionStarted) for event in driver.events))
+        driver.submit("next")
+        assert (driver.joining, driver.queue.lines) == ((), ("next",))
+        await driver.rests()
+        assert driver.asked == ["go", "next"]
+
+
+async def test_a_text_that_a_kill_left_joins_the_next_prompt_of_the_resumed_session(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        driver.submit("also x")
+        driver.leaving = True
+        driver.end_at_once()
+        await driver.rests()
+        await driver.open(Opening(driver.session.id, fork=True))
+        driver.leaving = False
+        await driver.rests()
+        assert (driver.joining, steered(driver)) == (("also x",), [])
+        driver.submit("and y")
+        await driver.rests()
+        assert (driver.joining, driver.asked[-1]) == ((), "and y")
+        added = [event for event in driver.events if isinstance(event, MessageAdded)]
+        typed = [event.message.typed for event in added if event.origin in (Origin.PROMPT, Origin.STEERING)]
+        assert typed[-2:] == ["also x", "and y"]

@@ -157,3 +157,11 @@ async def test_the_parts_of_a_paste_are_one_and_an_enter_sent_alone_follows_it()
     finally:
         os.close(here)
         os.close(there)
+
+
+def test_escape_and_enter_sent_together_are_alt_enter() -> None:
+    answers = AnswerFilter()
+    assert [event.key for event in XTermParser().feed(answers.feed("\x1b\r")) if isinstance(event, Key)] == [
+        "alt+enter"
+    ]
+    assert answers.feed("\x1b") + answers.release() + answers.feed("\r") == "\x1b\r", "one after the other they are two"

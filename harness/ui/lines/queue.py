@@ -29,6 +29,7 @@ def waiting_rows(joining: Sequence[str], where: str, queue: TurnQueue, *, brief:
         return [(f"\u25b8 {_first_line(joining[0])}", f"{where}, {others:,} more" if others else where)]
     rows = [(f"\u25b8 {_first_line(text)}", "") for text in joining[:SHOWN]]
     if joining:
+        rows[-1] = (rows[-1][0], "" if queue else TAKES_BACK)
         rows[0] = (rows[0][0], f"{where} \u00b7 {TAKES_BACK}" if not others else where)
     if len(joining) > SHOWN:
         rows.append((f"  \u2026 {len(joining) - SHOWN:,} more", ""))

@@ -144,7 +144,8 @@ class Keyboard:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # Enter, where it came to the line editor
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
-            self._deliver(without_answers(line.decode("utf-8", "replace")), alt=line.endswith(b"\x1b"))
+            typed = line.removesuffix(b"\x1b")  # Alt+Enter sends Esc first
+            self._deliver(without_answers(typed.decode("utf-8", "replace")), alt=typed != line)
 
     def _deliver(self, line: str | None, *, alt: bool = False) -> None:
         asking = next((one for one in reversed(self._asking) if not one.done()), None)

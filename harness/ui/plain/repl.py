@@ -198,6 +198,8 @@ class _Repl(SessionDriver):
     def _greet(self) -> None:
         for line in greeting(self.session, self._loaded):
             self._printer.line(line)
+        for text in self.joining:
+            self._printer.line(Line("▸", f"not read yet, joins your next prompt: {text}"))
         self._printer.say("/help lists the commands; Ctrl-C stops a turn, Ctrl-D quits.")
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────

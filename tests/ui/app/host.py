@@ -43,6 +43,7 @@ class Host(App[None]):
             placeholder="Ask something",
         )
         self.submitted: list[str] = []
+        self.own_turn = False
         self.refused: list[str] = []
         self.changed: list[str] = []
         self.left_to_the_app: list[str] = []
@@ -57,6 +58,7 @@ class Host(App[None]):
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
         self.submitted.append(message.text)
+        self.own_turn = message.own_turn
 
     def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
         self.refused.append(message.text)

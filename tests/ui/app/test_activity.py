@@ -18,7 +18,7 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
-from harness.ui.app.activity import activity, title
+from harness.ui.app.activity import activity, joins, title
 from harness.ui.app.app import HERE_S
 from harness.ui.app.status_line import line
 from harness.ui.panel.state import Panel
@@ -68,6 +68,24 @@ def test_the_line_and_the_title_say_what_runs(events: Sequence[Event], wide: str
     )
     assert title(panel, "shop", running=True) == f"harness · {titled}"
     assert title(panel, "shop", running=False) == "harness · shop"
+
+
+@pytest.mark.parametrize(
+    ("events", "place"),
+    [
+        ([], "after this reply"),
+        ([BASH], "after npm test --all, 1:02"),
+        ([BASH, ToolStarted("b", "grep", "x", {})], "after 2 calls, 1:02"),
+        ([BASH, ToolEnded("a", "bash", ToolOutcome.OK, "", 1.0)], "the next request"),
+        ([FAILED, RETRY], "the next try"),
+        ([CompactionStarted("auto", 9)], "after the compaction"),
+        ([PermissionAsked("a", "bash", "x", "y")], "after your answer"),
+    ],
+)
+def test_a_waiting_text_says_where_it_joins(events: Sequence[Event], place: str) -> None:
+    panel = after(*events)
+    assert joins(panel, panel.model.since + 62.5, running=True) == f"joins {place}"
+    assert joins(panel, panel.model.since, running=False) == "joins your next prompt"
 
 
 def test_a_question_needs_no_seconds_and_no_key() -> None:

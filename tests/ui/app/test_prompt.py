@@ -57,6 +57,16 @@ async def test_a_line_break_is_typed_with_any_of_four_keys() -> None:
         assert app.submitted == []
 
 
+async def test_while_a_turn_runs_alt_enter_submits_for_a_turn_of_its_own() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.prompt.turn_runs = lambda: True
+        for key, own_turn in (("alt+enter", True), ("\r", True), ("enter", False)):
+            await type_keys(pilot, "a", key)
+            await pilot.pause()
+            assert (app.submitted.pop(), app.own_turn) == ("a", own_turn), key
+
+
 async def test_a_backslash_before_enter_continues_with_the_next_line() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:

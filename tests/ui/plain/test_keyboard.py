@@ -134,3 +134,13 @@ async def test_an_enter_that_came_while_the_line_editor_had_the_terminal_ends_a_
         await typed(typing, b"one\rtwo\r\nthree\nfo")
     assert lines == ["one", "two", "three"]
     assert keyboard.take_begun() == "fo"
+
+
+async def test_a_line_with_alt_enter_goes_another_way_and_has_no_escape(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines, own = Keyboard(source), list[str](), list[str]()
+    with keyboard.listening(lines.append, own.append):
+        await typed(typing, b"one\ntwo\x1b\nthree\n")
+    with keyboard.listening(lines.append):
+        await typed(typing, b"four\x1b\n")
+    assert (lines, own) == (["one", "three", "four"], ["two"])
