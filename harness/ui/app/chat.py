@@ -5,7 +5,7 @@ for a while. After each change `_settle` measures what is in sight, finds the ro
 look different. Nothing of this lays out the screen again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ from textual.style import Style
 from textual.widget import Widget
 
 from harness.ui.app.entry_rows import MARGIN, Canvas, EntryDrawing, EntryRows
-from harness.ui.app.row_index import Place, RowIndex
+from harness.ui.app.row_index import Position, RowIndex
+from harness.ui.app.row_styles import action_of, highlighted, hovered_link, selected_cells
 from harness.ui.app.scroll_bar import LightScrollBar
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Chat(ScrollView):
         self._canvas: Canvas | None = None
         self._look: object = None
         """What the canvas depends on."""
-        self._place = Place(0, 0)
+        self._top = Position(0, 0)
         """The row at the top of the screen."""
         self._row = 0
         """Its number, as the scrollbar has it."""
@@ -88,7 +89,7 @@ class Chat(ScrollView):
         self._rows: list[tuple[int, Strip]] = []
         """The rows on the screen, each with its number in a selection."""
         self._marked: list[Shown] = []
-        """What was last drawn in each row, or is marked for drawing."""
+        """Each row as it was drawn last or is marked for drawing."""
         self._hovered = ""
         """The action of the link under the pointer."""
         self.more_below = False
@@ -142,9 +143,9 @@ class Chat(ScrollView):
         if not self.outer_size.height:
             self.call_after_refresh(self.show_top, number)
         elif number < len(self._entries):
-            top = self._index.moved(Place(number, 0), int(self._gap(number)))
+            top = self._index.moved(Position(number, 0), int(self._gap(number)))
             if top < self._index.last_screen(self.outer_size.height):
-                self._place, self._follows = top, False
+                self._top, self._follows = top, False
                 self._settle()
 
     def expand_all(self) -> bool:
@@ -169,7 +170,7 @@ class Chat(ScrollView):
             self._find_rows(rows)
             self._forget_distant()
             self._note_height()
-            self._place_scrollbar(rows)
+            self._move_scrollbar(rows)
             self._mark()
         finally:
             self._settling = False
@@ -180,7 +181,7 @@ class Chat(ScrollView):
 
     @property
     def _unmeasured(self) -> int | None:
-        seen, rows = self._place.entry, self.outer_size.height
+        seen, rows = self._top.entry, self.outer_size.height
         return self._index.unmeasured(seen - AROUND, seen + AROUND + rows) if self._draw is not None else None
 
     def _measure_around(self) -> None:
@@ -194,22 +195,22 @@ class Chat(ScrollView):
     def _find_rows(self, rows: int) -> None:
         index = self._index
         if not self._entries or self._draw is None:
-            self._rows, self._row, self._place, self._follows = [], 0, Place(0, 0), True
+            self._rows, self._row, self._top, self._follows = [], 0, Position(0, 0), True
             return
         if self._follows:
-            self._place = index.last_screen(rows)
-        entry = min(self._place.entry, len(index) - 1)
-        self._place = Place(entry, max(0, min(self._place.line, index.height(entry) - 1)))
-        self._rows = self._rows_from(self._place, rows)
-        if len(self._rows) < rows and self._place > (0, 0):
+            self._top = index.last_screen(rows)
+        entry = min(self._top.entry, len(index) - 1)
+        self._top = Position(entry, max(0, min(self._top.line, index.height(entry) - 1)))
+        self._rows = self._rows_from(self._top, rows)
+        if len(self._rows) < rows and self._top > (0, 0):
             self._follows = True
-            self._place = index.last_screen(rows)
-            self._rows = self._rows_from(self._place, rows)
-        self._row = index.top(self._place.entry) + self._place.line
+            self._top = index.last_screen(rows)
+            self._rows = self._rows_from(self._top, rows)
+        self._row = index.top(self._top.entry) + self._top.line
 
-    def _rows_from(self, place: Place, rows: int) -> list[tuple[int, Strip]]:
+    def _rows_from(self, top: Position, rows: int) -> list[tuple[int, Strip]]:
         found: list[tuple[int, Strip]] = []
-        entry, line = place
+        entry, line = top
         while len(found) < rows and entry < len(self._entries):
             self._index.height(entry)
             gap = int(self._gap(entry))
@@ -219,7 +220,7 @@ class Chat(ScrollView):
             entry, line = entry + 1, 0
         return found
 
-    def _place_scrollbar(self, rows: int) -> None:
+    def _move_scrollbar(self, rows: int) -> None:
         total = self._index.total
         self.set_reactive(Widget.virtual_size, Size(self.outer_size.width - self.scrollbar_size_vertical, total))
         self._refresh_scrollbars()
@@ -271,7 +272,7 @@ class Chat(ScrollView):
 
     def _forget_distant(self) -> None:
         if len(self._drawn) > KEPT:
-            seen = self._place.entry + self.outer_size.height // 2
+            seen = self._top.entry + self.outer_size.height // 2
             near = sorted(self._drawn, key=lambda number: abs(number - seen))
             for number in near[KEPT // 2 :]:
                 del self._drawn[number]
@@ -294,12 +295,12 @@ class Chat(ScrollView):
         self._look, self._canvas = look, Canvas(width, self._columns(width), base, link, parse)
         self._drawn.clear()
         self._marked = []
-        entry, line = self._place
+        entry, line = self._top
         if other_width and entry < len(self._entries):
             share = line / max(1, self._index.known_height(entry))
             self._index.forget()
             if self._draw is not None:
-                self._place = Place(entry, int(share * self._index.height(entry)))
+                self._top = Position(entry, int(share * self._index.height(entry)))
 
     # ── size and scrolling ──────────────────────────────────────────────────────────────────────
 
@@ -336,7 +337,7 @@ class Chat(ScrollView):
         """Scroll at once, because corrected heights would be overwritten while an animation runs."""
         by = 0.0 if y is None else y - self.scroll_y
         if y is not None and self._is_near(by):
-            self._index.moved(self._place, round(by))  # with estimates, the first row could seem to be near
+            self._index.moved(self._top, round(by))  # with estimates, the first row could seem to be near
             self._settle()
             y = self.scroll_y + by
         return super()._scroll_to(x, y, **options | {"animate": False})
@@ -355,9 +356,9 @@ class Chat(ScrollView):
             self.vertical_scrollbar.position = new_value
             return
         near = self._is_near(by)
-        self._place = self._index.moved(self._place, by) if near else self._index.at(row)
+        self._top = self._index.moved(self._top, by) if near else self._index.at(row)
         at_end = by > 0 and row + rows >= self.max_scroll_y
-        self._follows = at_end and (not near or self._place >= self._index.last_screen(rows))
+        self._follows = at_end and (not near or self._top >= self._index.last_screen(rows))
         self._settle()
         self._extend_selection()
 
@@ -372,18 +373,20 @@ class Chat(ScrollView):
         """The number of a row of the screen in a selection; those below the last entry have the next one."""
         return self._rows[y][0] if y < len(self._rows) else len(self._entries) * LINES
 
-    def _shown(self, y: int) -> Shown:
-        strip = self._rows[y][1] if y < len(self._rows) else self._blank
-        span = None
-        if (selection := self.text_selection) is not None and y < len(self._rows):
-            span = selected_cells(strip, selection, self._rows[y][0])
-        return strip, span, bool(self._hovered) and any(action_of(style) == self._hovered for _, style, _ in strip)
+    def _shown(self, first: int, end: int) -> list[Shown]:
+        """Rows of the screen."""
+        selection, hovered = self.text_selection, self._hovered
+        shown: list[Shown] = []
+        for number, strip in self._rows[first:end]:
+            span = None if selection is None else selected_cells(strip, selection, number)
+            shown.append((strip, span, bool(hovered) and any(action_of(style) == hovered for _, style, _ in strip)))
+        return shown + [(self._blank, None, False)] * (end - first - len(shown))
 
     def _mark(self) -> None:
         """Mark the rows of the screen that look different."""
         if self._canvas is None:
             return
-        shown = [self._shown(y) for y in range(self.outer_size.height)]
+        shown = self._shown(0, self.outer_size.height)
         before, self._marked = self._marked, shown
         if len(before) != len(shown):
             self.refresh()
@@ -400,19 +403,14 @@ class Chat(ScrollView):
             self._settle()
         if self._canvas is None:
             return [Strip.blank(crop.width, self.visual_style.rich_style)] * crop.height
-        _, background = self.background_colors
-        filters = self.get_line_filters()
         strips = []
-        for y in range(crop.y, crop.bottom):
-            strip, span, hovered = self._shown(y)
-            if span is not None:
-                strip = highlighted(strip, *span, self._selection_style)
-            if hovered:
-                strip = hovered_link(strip, self._hovered, self.link_style_hover)
-            for line_filter in filters:
-                strip = strip.apply_filter(line_filter, background)
-            strips.append(strip.crop(crop.x, crop.right))
-        return strips
+        for strip, span, hovered in self._shown(crop.y, crop.bottom):
+            chosen = strip if span is None else highlighted(strip, *span, self._selection_style)
+            strips.append(hovered_link(chosen, self._hovered, self.link_style_hover) if hovered else chosen)
+        _, background = self.background_colors
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return [strip.crop(crop.x, crop.right) for strip in strips]
 
     @property
     def _look_changed(self) -> bool:
@@ -488,42 +486,3 @@ def estimated_rows(entry: "Entry", columns: int) -> int:
 def differ(one: Shown, other: Shown) -> bool:
     """Whether two rows look different."""
     return one[1:] != other[1:] or (one[0] is not other[0] and one[0] != other[0])
-
-
-def action_of(style: RichStyle | None) -> str:
-    """What a click on text in this style does; empty: nothing."""
-    if style is None or style._meta is None:
-        return ""
-    meta: Mapping[str, Any] = style.meta
-    return str(meta.get("@click", ""))
-
-
-def selected_cells(strip: Strip, selection: Selection, row: int) -> tuple[int, int] | None:
-    """The cells of a row that are selected, without its margins."""
-    if (span := selection.get_span(row)) is None:
-        return None
-    length = len(strip.text.rstrip())
-    start, end = max(MARGIN, span[0]), length if span[1] == -1 else min(span[1], length)
-    return (strip.index_to_cell_position(start), strip.index_to_cell_position(end)) if start < end else None
-
-
-def highlighted(strip: Strip, start: int, end: int, selection: Style) -> Strip:
-    """The row with some of its cells selected: their colours are blended with those of the selection."""
-
-    def blended(style: RichStyle) -> RichStyle:
-        return (Style.from_rich_style(style) + selection).rich_style + RichStyle.from_meta(style.meta)
-
-    chosen = [segment._replace(style=blended(segment.style or RichStyle.null())) for segment in strip.crop(start, end)]
-    return Strip.join([strip.crop(0, start), Strip(chosen, end - start), strip.crop(end)])
-
-
-def hovered_link(strip: Strip, action: str, style: RichStyle) -> Strip:
-    """The row with `style` over its links to `action`."""
-    return Strip(
-        [
-            segment._replace(style=segment.style + style)
-            if segment.style and action_of(segment.style) == action
-            else segment
-            for segment in strip
-        ]
-    )

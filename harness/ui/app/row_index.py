@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """A row of the conversation; it stays the same when entries above it change their height."""
 
     entry: int
@@ -18,7 +18,7 @@ class Place(NamedTuple):
 class RowIndex:
     """The height of each entry in rows: measured when it is needed, estimated before.
 
-    Only what is measured decides what is shown; estimates are for the scrollbar and for far jumps.
+    The screen shows measured entries only; estimates are for the scrollbar and for far jumps.
     """
 
     def __init__(self, measure: Callable[[int], int]) -> None:
@@ -66,21 +66,21 @@ class RowIndex:
         """Rows of an entry, possibly estimated."""
         return self._heights[entry]
 
-    def moved(self, place: Place, by: int) -> Place:
-        """The place so many rows below, or above if negative; at most the last row, or the first."""
-        entry, line = place.entry, place.line + by
+    def moved(self, position: Position, by: int) -> Position:
+        """The position so many rows below, or above if negative; at most the last row, or the first."""
+        entry, line = position.entry, position.line + by
         while line < 0 and entry > 0:
             entry -= 1
             line += self.height(entry)
         while entry < len(self) - 1 and line >= self.height(entry):
             line -= self.height(entry)
             entry += 1
-        return Place(entry, max(0, min(line, self.height(entry) - 1)))
+        return Position(entry, max(0, min(line, self.height(entry) - 1)))
 
-    def last_screen(self, rows: int) -> Place:
+    def last_screen(self, rows: int) -> Position:
         """The first row of a screen that ends with the last row."""
         last = len(self) - 1
-        return self.moved(Place(last, self.height(last) - 1), 1 - rows)
+        return self.moved(Position(last, self.height(last) - 1), 1 - rows)
 
     def top(self, entry: int) -> int:
         """Rows above an entry, partly estimated."""
@@ -94,9 +94,9 @@ class RowIndex:
         """Rows of all entries, partly estimated."""
         return self.top(len(self))
 
-    def at(self, row: int) -> Place:
-        """The place at a row, partly estimated."""
+    def at(self, row: int) -> Position:
+        """The position at a row, partly estimated."""
         entry = max(0, min(bisect_right(self._tops, row, hi=len(self)) - 1, len(self) - 1)) if self.total else 0
         estimated = max(1, self._heights[entry])
         share = (row - self._tops[entry]) / estimated
-        return Place(entry, max(0, min(int(share * self.height(entry)), self.height(entry) - 1)))
+        return Position(entry, max(0, min(int(share * self.height(entry)), self.height(entry) - 1)))

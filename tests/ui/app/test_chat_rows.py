@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 
 from harness.ui.app.chat import Chat
-from harness.ui.app.row_index import Place, RowIndex
+from harness.ui.app.row_index import Position, RowIndex
 from harness.ui.transcript.entries import Entry, TextEntry
 
 FOLDED = 3
@@ -70,7 +70,7 @@ class Naive:
     @property
     def top(self) -> int:
         """The row at the top of the screen."""
-        return len(self.rows(self.chat._place.entry)) + self.chat._place.line if self.entries else 0
+        return len(self.rows(self.chat._top.entry)) + self.chat._top.line if self.entries else 0
 
     async def happens(self, what: str, number: int, text: str) -> None:
         """Do one thing to the conversation, and to the list."""
@@ -166,11 +166,11 @@ def test_an_index_with_estimates_walks_as_a_list_of_rows(heights: list[int], dat
     heights[-1] = max(1, heights[-1])
     index = RowIndex(heights.__getitem__)
     index.replace(0, data.draw(st.lists(st.integers(0, 9), min_size=len(heights), max_size=len(heights))))
-    rows = [Place(entry, line) for entry, height in enumerate(heights) for line in range(height)]
+    rows = [Position(entry, line) for entry, height in enumerate(heights) for line in range(height)]
     at = data.draw(st.integers(0, len(rows) - 1))
 
-    def row(place: Place) -> int:  # an entry without rows is at the row of the next one
-        return sum(heights[: place.entry]) + place.line
+    def row(position: Position) -> int:  # an entry without rows is at the row of the next one
+        return sum(heights[: position.entry]) + position.line
 
     for by in data.draw(st.lists(st.integers(-20, 20), max_size=8)):
         moved = index.moved(rows[at], by)

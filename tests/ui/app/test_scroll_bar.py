@@ -24,7 +24,7 @@ BACK, BAR = Color.parse("#101010"), Color.parse("#a0a0a0")
 
 
 class Host(App[None]):
-    """A conversation whose scrollbar can be asked what is to be drawn."""
+    """A conversation alone."""
 
     def compose(self) -> ComposeResult:
         yield Chat(Plain())
