@@ -106,6 +106,8 @@ def line_of(event: Event) -> Line | None:
             return Line("◌", {"wait": "waiting", "switch": "asking another model", "stop": "not waiting"}[choice])
         case ModelSwitched():
             return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
+        case SettingChanged(name="added folder", value=folder):
+            return Line("→", f"{folder} can be used like the workspace")
         case SettingChanged():
             return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")
         case FaultOrdered():
