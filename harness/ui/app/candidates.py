@@ -44,7 +44,7 @@ def _arguments(command: CommandInfo, session: Session) -> list[str]:
         return list(dict.fromkeys((session.models.current, session.settings.model, *session.settings.fallback_models)))
     words = re.findall(r"(?<=\|)\w+|\w+(?=\|)", command.arguments)
     tools = [tool.name for tool in session.tools] if "TOOL" in command.arguments else []
-    return tools + [word for word in words if word not in ("TOOL", "ID")]
+    return tools + [word for word in words if not word.isupper()]
 
 
 Words = tuple[str, ...]
