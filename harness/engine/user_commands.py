@@ -149,7 +149,8 @@ class UserCommands:
         request = PermissionRequest(f"folder-{resolved}", "add-dir", Effect.WRITE, what, detail=TRUST, input={})
         answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)
         if answer is None or answer.choice == "no":
-            self._conversation.emit(Notice("info", f"{resolved} is not added."))
+            remedy = "" if self._core.asker.present else " No user is present to ask; start with --add-dir."
+            self._conversation.emit(Notice("info", f"{resolved} is not added.{remedy}"))
             return
         rules.add_folder(resolved)
         self._attached["folders"] = f"<folders>\nThe user added folders. {_further(rules.workspace)}\n</folders>"

@@ -103,6 +103,7 @@ async def test_a_path_that_is_no_folder_of_its_own_is_refused(tmp_path: Path, wr
         async with await here.open() as session:
             with pytest.raises(HarnessError, match=r"name a folder"):
                 await add(session, wrong)
+            assert (await add(session, tmp_path)).of(Notice)[-1].text.endswith("start with --add-dir.")
     with pytest.raises(SettingsError, match="Cannot use --add-dir"):
         async with sessions(tmp_path, says("x"), add_dirs=[Path("/")]) as here, await here.open():
             pass

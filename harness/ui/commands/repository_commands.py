@@ -26,7 +26,7 @@ def review(session: Session, argument: str) -> CommandResult:
 
 def init(session: Session, argument: str) -> CommandResult:
     """Let the model write AGENTS.md."""
-    return PlayEvents(session.write_instructions())
+    return PlayEvents(session.write_instructions(), steers=False)
 
 
 def add_dir(session: Session, argument: str) -> CommandResult:

@@ -92,7 +92,7 @@ def rewind(session: Session, argument: str) -> CommandResult:
         return PlayEvents(session.rewind.with_files(int(turn)))
     left = session.rewind.left_since(int(turn))
     prompt = session.rewind.to_turn(int(turn))
-    stays = "the files are unchanged" + (", with what tools did to them" if left else "")
+    stays = "no files were kept, so what tools did stays" if left else "the files are unchanged"
     told = f"Forgot turn {turn} and later; {stays}.\nThe prompt was: {visible(prompt)}"
     return ShowText("\n".join((told, *(f"  not undone  {visible(one)}" for one in left[:MOST_LEFT]))))
 

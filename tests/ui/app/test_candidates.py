@@ -25,7 +25,8 @@ async def test_commands_are_offered_with_what_the_session_can_put_behind_them(tm
     assert set(arguments["/reset"]) == tools | {"all"}
     assert arguments["/export"] == ["markdown", "json"]
     assert arguments["/model"][0] == loaded.settings.model
-    assert arguments["/help"] == []
+    assert arguments["/help"] == arguments["/diff"] == []
+    assert arguments["/copy"] == ["code"]
     assert (candidates["/clear"].inserted, candidates["/alternatives"].inserted) == ("/clear", "/alternatives ")
     completion = Completer(lambda: tuple(candidates.values()), lambda: ()).complete("/trip gre", 9)
     assert completion

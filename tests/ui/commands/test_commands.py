@@ -110,6 +110,18 @@ async def test_undo_takes_back_the_last_prompt_with_its_files(tmp_path: Path) ->
 
 
 @pytest.mark.anyio
+async def test_undo_names_what_stays_where_no_files_were_kept(tmp_path: Path) -> None:
+    write = '{ name = "write_file", input = { path = "new.txt", content = "x" } }'
+    script = calls(write) + says("Done.")
+    async with sessions(tmp_path, script, permission_mode="yolo") as here, await here.open() as session:
+        await played(session.run("write it"))
+        shown = run_command("/undo", session)
+    assert isinstance(shown, ShowText)
+    assert "no files were kept, so what tools did stays" in shown.text
+    assert shown.text.endswith("  not undone  write_file new.txt")
+
+
+@pytest.mark.anyio
 async def test_config_lists_what_is_not_the_default_and_no_key(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("x"), max_steps=7) as here, await here.open() as session:
         shown = run_command("/config", session)

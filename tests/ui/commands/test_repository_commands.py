@@ -59,6 +59,7 @@ async def test_diff_shows_groups_files_and_pages(tmp_path: Path) -> None:
 async def turn_of(line: str, session: object) -> Played:
     result = run_command(line, session)  # type: ignore[arg-type]
     assert isinstance(result, PlayEvents)
+    assert not result.steers
     return await played(result.events)
 
 
