@@ -16,7 +16,7 @@ class Turn:
     number: int
     state: TurnState
     began: float
-    """Seconds on a clock that stands still while a question waits for the user."""
+    """Seconds on a clock that pauses while a question waits for the user."""
     spend_before: SpendChanged
     step_before: int
     denials_before: int = 0

@@ -52,7 +52,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
 
 
 def _working_time(parts: AgentParts) -> float:
-    """Seconds on a clock that stands still while a question waits for the user."""
+    """Seconds on a clock that pauses while a question waits for the user."""
     return parts.core.clock.now() - parts.core.shared.asker.waited_s
 
 

@@ -57,7 +57,7 @@ class EventLines:
         self._arrived: dict[int, str] = {}
         self._scheduled: set[int] = set()
         """Numbers of arrivals that are scheduled prompts."""
-        self._told_what_is_not_kept = False
+        self._reported_left_out = False
         self.checked: tuple[str, ...] = ()
         """The lines of the checklist that the last event has changed."""
         self.task: AgentCreated | None = None
@@ -132,9 +132,9 @@ class EventLines:
 
     def _left_out(self, event: CheckpointMade) -> Line | None:
         """Files that a checkpoint does not hold, in a line of its own once a session; `/undo` names them all."""
-        if self._told_what_is_not_kept or not event.left_out:
+        if self._reported_left_out or not event.left_out:
             return None
-        self._told_what_is_not_kept = True
+        self._reported_left_out = True
         files = "; ".join(event.left_out)
         cut = files if len(files) <= MOST_LEFT_OUT else files[: MOST_LEFT_OUT - len(CUT)].rstrip(" ,") + CUT
         return Line("·", f"a rollback cannot restore: {cut}")

@@ -30,7 +30,7 @@ MOST_ROUTE_LINES = 2
 """Lines of an alternative."""
 NOW_S, MINUTE_S, HOUR_S, DAY_S = 10, 60, 3_600, 86_400
 UNITS = ((NOW_S, MINUTE_S), (MINUTE_S, HOUR_S), (HOUR_S, 2 * DAY_S))
-"""The step in which the age of a call is shown, and the age up to which it is; later in days."""
+"""Units in which the age of a call is shown, each with the age up to which it is used; later days."""
 BETWEEN = " · "
 
 
