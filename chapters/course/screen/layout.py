@@ -107,13 +107,13 @@ LAYOUT_CSS = """
 #lesson { height: 1fr; }
 #lesson > #pages { width: 1fr; }
 #lesson > #talk { width: 1fr; }
-#lesson > #talk.-beside { border-left: solid $surface-lighten-2; }
+#lesson > #talk.-beside { border-left: solid $rule; }
 #text { height: 2fr; }
 #code { height: 3fr; }
 #lesson LessonSplitView { layout: vertical; }
 #lesson LessonSplitView > PanelView {
-    width: 1fr; height: auto; max-height: 35vh;
-    border-left: none; border-top: solid $surface-lighten-2;
+    width: 1fr; max-width: 100%; height: auto; max-height: 35vh; padding: 0 1;
+    border-left: none; border-top: solid $rule;
 }
 .-high SentenceView { padding: 1 2; }
 #lesson.-reading #text { max-width: 100; }

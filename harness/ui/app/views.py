@@ -157,7 +157,8 @@ class Views:
 
     def _visible_rows(self, columns: int, rows: int) -> Lines:
         calm = self._split_view.below and self.shown_step is None and is_calm(self.fold.now)
-        return calm_rows(self.fold.now, columns)[:rows] if calm else self.rows(columns, rows)
+        brief = calm_rows(self.fold.now, columns) if calm else []
+        return brief[:rows] or self.rows(columns, rows)
 
     # ── stepping through the timeline ────────────────────────────────────────────────────────────────────
 

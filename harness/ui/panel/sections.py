@@ -60,7 +60,10 @@ def panel_rows(
 
 
 def calm_rows(panel: Panel, width: int) -> Lines:
-    """The panel in two lines where nothing needs attention: the tools, and the failure budget."""
+    """The panel in two lines where nothing needs attention: the tools, and the failure budget; empty before both are
+    known."""
+    if not panel.rows:
+        return []
     (budget, *_) = turn_lines.budget(panel, width) or ([],)
     return [one_line(line, width) for line in (labelled("tools", breaker_lines.summary(panel)), *budget)]
 
