@@ -28,6 +28,7 @@ from harness.events import (
 )
 from harness.journal import read
 from harness.model.notices import ADDED_MEANWHILE, RESULTS_READ
+from harness.model.prompt import without_breakpoints
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, Session, open_session
@@ -44,6 +45,7 @@ from tests.agent.stage import (
     sessions,
     settings_of,
     summarises,
+    too_long,
 )
 from tests.agent.test_anything import IMPATIENT, entry, summary
 from tests.media.files import png
@@ -209,6 +211,31 @@ async def test_what_a_stopped_turn_left_is_delivered_before_the_next_prompt(tmp_
             turn = await played(again.run("and y"))
             assert steered(turn) == ["also x"]
             assert texts_of(here.server.requests[-1].body["messages"][-1:])[-2:] == ["also x", "and y"]
+
+
+async def test_a_text_costs_no_cache_mark_and_stays_the_same_bytes_after_a_resume(tmp_path: Path) -> None:
+    async with sessions(tmp_path, WORKS + says("Three.")) as here:
+        async with typing(here, of(ToolStarted), "also the default") as session:
+            await played(session.run("go"))
+        async with await here.open(Opening(session.id)) as again:
+            await played(again.run("and now?"))
+        steered_request, later = [request.body["messages"] for request in here.server.requests][1:3]
+        assert str(steered_request).count("cache_control") == 1
+        blocks = [without_breakpoints(blocks_of(messages)) for messages in (steered_request, later)]
+        assert blocks[1][: len(blocks[0])] == blocks[0]
+
+
+def blocks_of(messages: Sequence[Json]) -> list[tuple[str, Json]]:
+    return [(message["role"], block) for message in messages for block in message["content"]]
+
+
+async def test_a_text_that_no_answer_followed_yet_survives_a_compaction_word_for_word(tmp_path: Path) -> None:
+    script = calls(run("one")) + too_long() + summarises() + says("Done.")
+    async with sessions(tmp_path, script) as here, typing(here, of(ToolStarted), "also the default") as session:
+        turn = await played(session.run("go " * 2_000))
+        assert TransitionCode.REACTIVE_COMPACT_RETRY in turn.codes
+        assert last_texts(here.server.requests[-1].body)[-1] == "also the default"
+        assert str(here.server.requests[-1].body["messages"]).count("also the default") == 1
 
 
 @pytest.mark.stories

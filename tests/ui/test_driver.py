@@ -419,3 +419,18 @@ async def test_a_text_that_a_kill_left_joins_the_next_prompt_of_the_resumed_sess
         added = [event for event in driver.events if isinstance(event, MessageAdded)]
         typed = [event.message.typed for event in added if event.origin in (Origin.PROMPT, Origin.STEERING)]
         assert typed[-2:] == ["also x", "and y"]
+
+
+async def test_a_text_waits_through_a_pause_and_joins_when_the_user_continues(tmp_path: Path) -> None:
+    faults = "".join(calls(f'{{ name = "grep", input = {{ pattern = "{word}" }} }}') for word in ("a", "b"))
+    script = RUNS + faults + ANSWER
+    async with driving(tmp_path, script, failure_budget=2) as driver:
+        driver.answers = ["all"]
+        driver.submit("/toolfault grep refused 2")
+        driver.submit("go")
+        await runs(driver)
+        driver.submit("also x")
+        go(tmp_path)
+        await driver.shows("paused")
+        await driver.rests()
+        assert steered(driver) == ["also x"]

@@ -81,14 +81,14 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.press("y")
         await terminal.sees("◍ bash touch asked.txt; (sleep", "running bash")
         await terminal.say("what I typed meanwhile")
-        await terminal.sees("1 queued")
+        await terminal.sees("joins after touch asked.txt")
         screen = await escape(terminal, "○ bash touch asked.txt; (sleep", "▸ what I typed meanwhile")
         assert "▌ what I typed meanwhile" not in screen
         await terminal.press("C-c")
         await terminal.say("/clear")
 
         await terminal.say("three, please")
-        await terminal.sees("▌ three, please", "asks for a wait of 100 s", "1 wait 100 s (w)")
+        await terminal.sees("▌ three, please", "asks for a wait of 100 s", "w  wait 100 s")
         await escape(terminal)
         await terminal.say("/clear")
 

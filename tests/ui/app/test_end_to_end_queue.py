@@ -33,7 +33,7 @@ text = "An answer."
 
 def asked(screen: str) -> list[str]:
     """The user's prompts in conversation order."""
-    return [found[1].strip() for found in re.finditer(r"^ ?you [▸!] (.*?)(?:│|$)", screen, re.MULTILINE)]
+    return [found[1].strip() for found in re.finditer(r"^ ?▌ (?:! )?(.*?)(?:│|$)", screen, re.MULTILINE)]
 
 
 def prompt_line(screen: str) -> str:
@@ -56,7 +56,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
         await terminal.type("read the notes, maybe")
         screen = await terminal.sees("▸ read the notes, maybe", "next try in")
         assert asked(screen) == ["sleep 6", "the first", "the second"]
-        await terminal.press("Enter")
+        await terminal.press("M-Enter")
         await terminal.sees("2 queued", "next try in")
         await terminal.press("M-r")
 
@@ -100,13 +100,15 @@ async def test_a_question_that_comes_while_something_is_typed_takes_none_of_it(p
     typed = "kay please also add many keys"
     async with Tmux(place, "--practice", str(script), columns=130, rows=50) as terminal:
         await terminal.sees("asks first")
-        for prompt in ("the first", "the third", "the fourth"):
+        for prompt in ("the first", "the third"):
             await terminal.say(prompt)
         await terminal.sees("▌ the third")
+        await terminal.type("the fourth")
+        await terminal.press("M-Enter")
         for letter in typed:
             await terminal.type(letter)
         await terminal.sees("rm -rf kept", "yes, once", f"▸ {typed}")
-        await terminal.press("Enter")
+        await terminal.press("M-Enter")
         await terminal.sees("2 queued", "yes, once")
         assert (place.folder / "kept").exists()
         await terminal.press("Escape")

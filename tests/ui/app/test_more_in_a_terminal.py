@@ -41,11 +41,11 @@ text = "The second is done."
         await terminal.press("y")
         await terminal.sees("running bash")
         await terminal.type("second")
-        await terminal.press("Enter")
+        await terminal.press("M-Enter")
         await terminal.sees("1 queued")
         await terminal.type("/trip grep")
         await terminal.press("Escape", "Enter")
-        await terminal.sees("paused     3", "grep is paused.", "1 queued")
+        await terminal.sees("paused     0", "grep is paused.", "1 queued")
         await terminal.sees("The first is done.", "▌ second", "The second is done.", gone=("1 queued",))
 
 

@@ -145,7 +145,7 @@ text = "Here I am."
         await terminal.say("count")
         await terminal.sees("One two")
         await terminal.say("are you there?")
-        await terminal.sees("1 queued", gone=("▸ are you there?",))
+        await terminal.sees("▸ are you there?", "joins after this reply")
         await terminal.press("Escape")
         await terminal.sees("interrupted; partial results are kept", "▸ are you there?")
         await terminal.press("Enter")

@@ -325,13 +325,18 @@ async def test_a_paste_of_many_lines_is_taken_whole_and_in_order(place: Place) -
     ):
         await terminal.sees("> ")
         terminal.type("\n".join(lines) + "\n")
-        for _ in lines:
-            await terminal.sees("Noted.")
+        await terminal.sees(f"{lines[-1]}\n")
+        await terminal.sees("Noted.")
         terminal.type("/exit\n")
         assert await terminal.ends() == 0
     (path,) = place.state.glob("sessions/*/*.jsonl")
     events = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [event["prompt"] for event in events if event["type"] == "turn_started"] == lines
+    read = [
+        event["prompt"] if event["type"] == "turn_started" else event["message"]["content"][-1]["text"]
+        for event in events
+        if event["type"] == "turn_started" or event.get("origin") == "steering"
+    ]
+    assert read == lines
 
 
 async def test_lines_that_wait_behind_a_command_run_in_order_or_are_named_when_it_is_stopped(place: Place) -> None:
@@ -403,17 +408,17 @@ async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
 @pytest.mark.stories
 async def test_a_line_begun_before_a_question_is_continued_after_its_answer(place: Place) -> None:
     async with (
-        PracticeServer(script=Script.parse(TYPED_AHEAD)) as server,
+        PracticeServer(script=Script.parse(TYPED_AHEAD + '[[reply]]\ntext = "Another test."\n')) as server,
         Terminal(Place(place.folder, server.base_url)) as terminal,
     ):
         await terminal.sees("> ")
         terminal.type("go\na test ")
         await terminal.sees("allow it?")
         terminal.type("n you may not\n")
-        await terminal.sees("It was not allowed.")
+        await terminal.sees("Here is a test.")
         await terminal.sees("> a test ")
         terminal.type("for this\n")
-        await terminal.sees("Here is a test.")
+        await terminal.sees("Another test.")
         await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
