@@ -23,7 +23,9 @@ from harness.ui.app.keys import KEYS, KeysScreen
 from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import SplitView
 from harness.ui.app.question import OPEN, Question
+from harness.ui.transcript.entries import NoteEntry, TextEntry
 from tests.agent.stage import calls, fails, says, settings_of
+from tests.engine.test_repository import git
 from tests.processes.traces import until
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
@@ -382,3 +384,32 @@ async def test_every_key_is_listed_and_any_closing_key_closes(tmp_path: Path) ->
         rows = await settled(here.pilot)
         assert any("↑ PgUp" in row for row in rows)
         assert any(KEYS[-1][0] in row for row in rows)
+
+
+async def test_commands_answer_once_under_their_names_and_a_list_opens_during_a_turn(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("x")) as here:
+        for line, answer in (("/mode edits", "permissions: writes files"), ("/model claude-x", "model: claude-x")):
+            await here.says(line)
+            await here.sees(answer)
+            await here.sees(line)
+        await here.says("/tokens")
+        await here.sees("did you mean /context?")
+        entries = here.controller.views.transcript.entries
+        assert [entry.heading for entry in entries if isinstance(entry, TextEntry)] == [
+            "/mode edits",
+            "/model claude-x",
+        ]
+        assert not [entry for entry in entries if isinstance(entry, NoteEntry) and " is now " in entry.line.text]
+        git(tmp_path / "workspace", "init", "-q")
+        (tmp_path / "workspace" / "new.py").write_text("def new(): ...\n")
+        await here.says("/diff")
+        await here.sees("1 + def new(): ...")
+        await here.says("!until [ -e go ]; do sleep 0.02; done")
+        async with asyncio.timeout(WITHIN_S):
+            while not here.controller.playing:
+                await here.pilot.pause(0.02)
+        await here.says("/model")
+        await here.sees("Choose a model")
+        await here.pilot.press("escape")
+        (tmp_path / "workspace" / "go").touch()
+        await here.rests()
