@@ -10,6 +10,7 @@ machine or day. Bars are shown, and nothing fails when one is missed.
 import sys
 
 from benchmarks.parts import Parts, run_parts
+from benchmarks.screen_output import output
 from benchmarks.screen_paint import first_paint, keys, memory, resume
 from benchmarks.screen_parts import busy, history, idle, stream
 
@@ -21,6 +22,7 @@ PARTS: Parts = {
     "history": ("A conversation of 5,000 messages", history),
     "stream": ("A long answer streams in", stream),
     "busy": ("50 events of tools and 60 pieces of prose in every second", busy),
+    "output": ("A command writes hundreds of megabytes", output),
     "idle": ("Nothing happens for ten seconds", idle),
 }
 
