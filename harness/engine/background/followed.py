@@ -16,7 +16,7 @@ LOOK_BYTES = 262_144
 class _Followed:
     command: BackgroundCommand
     turn: int
-    """The turn in which the user asked for it."""
+    """Number of the turn when the user asked."""
     read_to: int = 0
     """Byte of its output where the next look begins."""
     lines: OutputLines = field(default_factory=OutputLines)

@@ -110,6 +110,22 @@ async def test_stream_json_is_every_event_and_the_result_last(place: Place) -> N
     assert "ANTHROPIC_API_KEY" in sentence
 
 
+async def test_stream_json_has_the_output_of_a_running_command_and_the_journal_only_its_result(place: Place) -> None:
+    line = "printf '10%%\\r20%%\\n'; sleep 0.8"
+    call = f"{{ name = 'bash', input = {{ command = {json.dumps(line)} }} }}"
+    async with server(calls(call) + says("Done.")) as standing:
+        ended = await answered(at(place, standing), "hi", "stream-json", permission_mode="yolo")
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    kinds = [event["type"] for event in events if event["type"] in ("tool_started", "output_delta", "tool_ended")]
+    assert kinds == ["tool_started", "output_delta", "tool_ended"]
+    (delta,) = (event for event in events if event["type"] == "output_delta")
+    assert (delta["lines"], delta["open_line"], delta["skipped"]) == (["20%"], "", 0)
+    kept = journal(place)
+    assert "output_delta" not in kept
+    assert '"detail":"20%\\n"' in kept
+    assert "10%" not in kept.replace("10%%", ""), "frames of a progress bar are not kept"
+
+
 async def test_a_model_that_ends_is_named_on_standard_error(place: Place) -> None:
     async with server(HELLO) as standing:
         ended = await answered(at(place, standing), "hi", model="claude-opus-4-0")
