@@ -111,9 +111,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("/breakers")
         await terminal.sees("after 3 failures in a row")
         await terminal.say("/reset grep")
-        await terminal.sees(
-            "and so on.", "▌ and then", "The prompt that waited was answered.", gone=("queued", "paused     0")
-        )
+        await terminal.sees("▌ and then", "The prompt that waited was answered.", gone=("queued", "paused     0"))
 
 
 async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_forty(place: Place) -> None:
