@@ -23,7 +23,7 @@ from harness.permissions.variables import harmless_assignment
 from harness.tools.tool import Effect
 
 THE_CALL = "the call"
-"""What is missing where there is nothing more to say about it."""
+"""The missing part of a call without parts."""
 MOST_PARTS = 3
 """Parts of a call that a reason names."""
 MOST_SHORT = 40
@@ -287,7 +287,7 @@ def _quoted(need: Requirement) -> str:
 
 
 def _missing(missing: list[tuple[Requirement, _Problem]]) -> str:
-    """The missing parts in a few words: what runs, what is written, and what else is the matter."""
+    """The missing parts in a few words: programs, written files, and other problems."""
     if not missing:
         return ""
     if missing[0][0].kind is RequirementKind.UNREADABLE:

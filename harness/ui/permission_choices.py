@@ -36,7 +36,7 @@ def permission_reasons(asked: PermissionAsked, request: PermissionRequest) -> Se
 
 
 def permission_choices(request: PermissionRequest) -> tuple[Choice, ...]:
-    """The answers. What is saved is spelled out in the label or in lines below it."""
+    """The answers. The label, or lines below it, spell out the rules that an answer saves."""
     no = Choice("n", "no, and say why", "no", asks="why not? (Enter: no reason)")
     once = Choice("y", "yes, once", "once")
     if request.dangers:
@@ -52,7 +52,8 @@ def _lasting(request: PermissionRequest) -> list[Choice]:
         choices = []  # a rewind or a rollback
     elif request.offers and sum(map(len, request.offers)) <= MOST_SAVED:
         saved = () if request.offers == (f"bash({_command(request)})",) else request.offers
-        choices = [Choice("a", f"yes, always in this folder: exactly this{':' if saved else ''}", "exact", lines=saved)]
+        this = "" if saved else " exactly this"
+        choices = [Choice("a", f"yes, always in this folder:{this}", "exact", lines=saved)]
     else:
         choices = [Choice("a", "yes, always in this session: exactly this", "always")]
     if request.family:

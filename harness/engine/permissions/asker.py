@@ -140,7 +140,7 @@ class SerialAsker:
             return answer
 
     async def _decided(self, request: PermissionRequest) -> PermissionAnswer:
-        """The answer as soon as it is not a question any more.
+        """The answer of the mode and the rules, as soon as they have one.
 
         A refusal counts after a moment: the key for the next mode also passes through the modes that refuse.
         """

@@ -29,7 +29,7 @@ KEY = "bold on $key-cap"
 ROWS_BESIDE = 8
 """Rows for position, hint, text field, activity line, prompt with its frame, and status line."""
 ROOMY = 24
-"""Rows of a screen from which on there is a blank line above the choices."""
+"""Least rows of a screen with a blank line above the choices."""
 BESIDE = 4
 """Cells beside the text: bar, padding, scroll bar."""
 
@@ -200,7 +200,7 @@ class Question(Vertical):
         self._redraw()
 
     def close(self) -> None:
-        """Stop handling keys. What was marked of a dangerous call has to be marked again."""
+        """Stop handling keys. A dangerous call returns to its default choice."""
         self.can_focus = False
         if self._dangerous:
             self.chosen = self._default

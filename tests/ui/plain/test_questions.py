@@ -98,7 +98,7 @@ def test_the_rules_on_offer_are_saved_as_they_are(typed: str, answer: Permission
 async def test_what_would_be_saved_is_listed_line_by_line() -> None:
     out = io.StringIO()
     await PlainAsker(LinePrinter(out), Lines("a")).permission(ASKED, EXACT)
-    assert "  a yes, always in this folder: exactly this:\n      bash(make a)\n      bash(b)\n" in out.getvalue()
+    assert "  a yes, always in this folder:\n      bash(make a)\n      bash(b)\n" in out.getvalue()
     assert "  f yes, always in this folder: make with other names\n" in out.getvalue()
     assert "  allow it? y once, a, f, n no (you may add why): " in out.getvalue()
 

@@ -81,7 +81,7 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
 
         terminal.type("write it\n")
         question = await terminal.sees("allow it?")
-        assert "+made" in question
+        assert "+ made" in question
         terminal.type("ｎ not there\n")
         assert "not there" in await terminal.sees("write_file made.txt: not allowed: not there")
 
