@@ -17,6 +17,7 @@ from harness.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionOption,
+    ToolCall,
     ToolOutcome,
 )
 from harness.model import notices
@@ -49,6 +50,8 @@ class PlanMode:
         """The agent has the tool propose_plan."""
         self._told = True
         """The history may say that plan mode is on."""
+        self._asked = False
+        """A plan was proposed in this step."""
         self._ends = ""
         self._handed_over: PlanHandedOver | None = None
 
@@ -77,11 +80,15 @@ class PlanMode:
 
     def end(self) -> str:
         """Why the turn ends after this step; empty: it goes on. Called once, when the results are in the history."""
-        ends, self._ends = self._ends, ""
+        ends, self._ends, self._asked = self._ends, "", False
         handed_over, self._handed_over = self._handed_over, None
         if handed_over is not None:
             self._conversation.emit(handed_over)
         return ends
+
+    def veto(self, call: ToolCall) -> ToolResult | None:
+        """The result of a call behind a proposal in the same reply; None: it is none. The answer may contradict it."""
+        return ToolResult(notices.BEHIND_PLAN, ToolOutcome.CANCELLED, "not run") if self._asked else None
 
     async def propose(self, context: ToolContext, plan: ProposedPlan) -> ToolResult:
         """Ask whether to carry it out, and return the answer for the model. A cancellation takes the question back."""
@@ -89,6 +96,7 @@ class PlanMode:
             return ToolResult(notices.NO_PLAN_MODE, ToolOutcome.ERROR, "plan mode is off")
         asked = QuestionAsked(context.call_id, QUESTION, tuple(map(QuestionOption, self._answers())), plan=plan)
         self._conversation.emit(asked)
+        self._asked = True
         given = await self._asker.question(asked)
         if given is None:
             self._conversation.emit(QuestionAnswered(context.call_id, "declined", "", "setting"))

@@ -290,6 +290,10 @@ PLAN_MODE_OVER = (
 )
 NO_PLAN_MODE = "Plan mode is off, so no plan is approved. Do the work, or describe your plan in your answer."
 PLAN_UNANSWERED = "The plan was handed to the user. Nobody is present to approve it, so it is not approved."
+BEHIND_PLAN = (
+    "Not run: you sent this call before the user had answered your plan. Read the answer, and send the call again "
+    "where it fits."
+)
 PLAN_LEFT = "The user left plan mode without approving this plan. Do not carry it out unless you are asked to."
 PLAN_HANDED_OVER = "The user approved the plan, and a new conversation carries it out. Nothing is left to do here."
 

@@ -418,12 +418,15 @@ class SessionDriver(ABC):
             await self._continue_after(paused)
 
     async def _carry_out_plan(self, plan: PlanHandedOver) -> None:
-        """Begin a new conversation with an approved plan."""
+        """Begin a new conversation with an approved plan, and with the lines that wait."""
         before = f"A new conversation carries out the plan. Previous session: harness --resume {self.session.id}"
-        waiting = self.session.steering.take_back() if self.session.steering is not None else ()
-        await self.switch(Opening(mode=plan.mode, steps=plan.steps), before)
-        for text in (*(one.text for one in reversed(waiting)), plan.prompt):
-            self.queue.put_first(text)
+        waiting = self.clear_queue()
+        try:
+            await self.switch(Opening(mode=plan.mode, steps=plan.steps), before)
+            self.put(plan.prompt)
+        finally:
+            for line in waiting:
+                self.put(line)
 
     async def _continue_after(self, report: PauseReport) -> None:
         """Ask whether and how to continue a paused turn, until it can be done."""

@@ -84,8 +84,6 @@ def _problem(options: Namespace) -> str:
         return "--json-schema needs -p."
     if options.print and options.prompt:
         return "Two prompts were given, one after -p and another; give one, in quotes."
-    if options.json_schema is not None and options.permission_mode == "plan":
-        return "--json-schema asks for an answer and plan mode for a plan; give one of them."
     if options.go_on and options.resume:
         return "--continue and --resume ID name different sessions; give one of them."
     if options.fork_session and not options.go_on and options.resume is None:

@@ -182,6 +182,16 @@ async def test_outside_of_plan_mode_a_proposal_asks_nobody_and_nothing_but_the_u
     assert turn.of(QuestionAsked) == []
 
 
+@pytest.mark.parametrize("given", [option(LEAVE), option(HAND_OVER), option(APPROVALS[Mode.YOLO][0])])
+async def test_a_call_behind_the_proposal_in_the_same_reply_does_not_run(given: UserAnswer, tmp_path: Path) -> None:
+    script = calls(PROPOSES, run("x")) + says("Done.")
+    async with stage(tmp_path, script, asker=User(given), permission_mode="yolo") as here:
+        here.agent.core.shared.rules.set_mode("plan")
+        turn = await here.turn()
+        assert here.ran() == {}
+    assert [event.outcome for event in turn.of(ToolEnded)] == [ToolOutcome.OK, ToolOutcome.CANCELLED]
+
+
 # ── it lasts ────────────────────────────────────────────────────────────────────────────────────────
 
 

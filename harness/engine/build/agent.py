@@ -103,7 +103,9 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     )
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
-    tools = ToolCalls(core, toolbox, breakers, hooks, partial(veto, monitor, breakers))
+    tools = ToolCalls(
+        core, toolbox, breakers, hooks, lambda call: plan_mode.veto(call) or veto(monitor, breakers, call)
+    )
     compactor = partial(Compactor, core, calls, toolbox, board.open_tasks if board else None, ongoing)
     decisions = DecisionRunner(core, calls, models, hooks, compactor)
 

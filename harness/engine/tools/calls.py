@@ -97,7 +97,7 @@ class ToolCalls:
         Args:
             dispatcher: decides about every call before anything else.
             hooks: run before and after a call; None: there are none.
-            veto: the result of a call that must not run because it is part of a loop; None: it may run.
+            veto: the result of a call that must not run, as part of a loop or behind a plan; None: it may run.
         """
         settings, rules = core.settings, core.shared.rules
         self._toolbox = toolbox

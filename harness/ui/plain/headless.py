@@ -112,6 +112,8 @@ async def headless(
                 if problem := session.context.too_long(prompt):
                     raise SettingsError(problem)
                 output.planning = session.permissions.mode == "plan"
+                if output.planning and schema is not None:
+                    raise SettingsError("--json-schema asks for an answer and plan mode for a plan; give one of them.")
                 end, fits = await _answer(session, prompt, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:

@@ -62,6 +62,11 @@ async def test_a_plan_is_refused_edited_approved_and_carried_out(screen: str, pl
         await terminal.asks("In **only one** place.", "Carry out this plan?")
         await terminal.press("Down", "Enter") if screen else await terminal.press("Enter")
         await terminal.sees("checklist · 0 of 2 done", "☐ change it all")
+        if not screen:
+            await terminal.asks("▸ y  yes, once")
+            await terminal.press("y")
+        await terminal.sees("The model goes on.")
+    assert (place.folder / "made.md").exists()
     journals = [file.read_text() for file in place.state.rglob("*.jsonl")]
     assert any(
         "The user edited it; only this version holds" in text and "only one** place" in text for text in journals
@@ -81,8 +86,9 @@ async def test_a_new_conversation_carries_it_out_and_a_kill_at_the_question_lose
         await terminal.say("/retry")
         await terminal.asks("Carry out this plan?", "yes, everything without asking, as before")
         await terminal.press("c")
-        await terminal.sees("A new conversation carries out the plan", "Carry out this plan, which I have approved")
-        await terminal.sees("☐ write the test", "asks nothing")
+        await terminal.sees("Carry out this plan, which I have approved", "asks nothing", "todo 0 of 2")
+        await terminal.say("/sessions")
+        await terminal.sees("approved: # First In", "add a timeout", "2  ")
 
 
 async def test_leaving_in_lines_gives_the_mode_back(place: Place) -> None:
@@ -121,6 +127,8 @@ async def test_without_a_user_the_plan_is_the_answer_and_no_plan_a_failure(
     assert (ended.code, "no plan was proposed" in ended.err) == (1, True)
     if form == "json":
         assert json.loads(ended.out)["subtype"] == "error_no_plan"
+    refused = await run(place, *plan, "--json-schema", '{"type": "object"}')
+    assert (refused.code, "give one of them" in refused.err) == (2, True)
     again = ("-p", "go", "-c", "--practice", script_of(place, WRITES, SAYS))
     assert (await run(place, *again, "--yolo")).code == 1, "a flag that allows everything approves nothing"
     assert (await run(place, *again, "--permission-mode", "edits")).code == 0
