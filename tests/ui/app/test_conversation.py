@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import OptionList
 
+from harness.events import OutputDelta, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
@@ -212,6 +213,26 @@ async def test_alt_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
         assert len(timers_running(here.app)) <= 2
         await here.pilot.press("alt+r")
         await here.sees("There it is.")
+
+
+async def test_running_commands_share_a_third_of_the_screen(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("x"), size=(110, 40)) as here:
+        see = here.controller.views.see
+        for id in ("c1", "c2"):
+            see(ToolStarted(id, "bash", f"make {id}", {}), 1.0)
+            see(OutputDelta(id, tuple(f"{id} line {number}" for number in range(40))), 1.5)
+            rows = await here.sees(f"{id} line 39")
+            assert len(rows_with(rows, f"{id} line")) == (40 // 3 if id == "c1" else 40 // 3 // 2)
+        see(OutputDelta("c1", ("c1 line 40",)), 2.0)
+        rows = await here.sees("c1 line 40")
+        assert [len(rows_with(rows, f"{id} line")) for id in ("c1", "c2")] == [6, 6]
+        see(ToolEnded("c1", "bash", ToolOutcome.OK, "exit 0", 1.0, "c1 line 0\n" * 41), 2.5)
+        rows = await here.sees("38 more lines")
+        assert len(rows_with(rows, "c1 line")) == 3, "folded at its end"
+
+
+def rows_with(rows: list[str], text: str) -> list[str]:
+    return [row for row in rows if text in row]
 
 
 async def test_the_status_line_names_a_key_for_the_list_of_keys_that_works_now(tmp_path: Path) -> None:
