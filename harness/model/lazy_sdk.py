@@ -37,8 +37,7 @@ def import_lazily() -> None:
     finder = _LazyFinder()
     sys.meta_path.insert(0, finder)
     try:
-        package = import_module(SDK)
-        _ = [getattr(package, name) for name in NEEDED]
+        _ = [getattr(import_module(SDK), name) for name in NEEDED]
     except Exception:  # noqa: BLE001 (boundary: another version may be built in any way)
         for name in [name for name in sys.modules if name.partition(".")[0] == SDK]:
             del sys.modules[name]
