@@ -150,3 +150,28 @@ def test_without_a_file_nothing_is_kept(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match="permissions_file"):
         granting.add("allow", "bash(a)", keep=True)
     assert granting.rules == ()
+
+
+@pytest.mark.parametrize(
+    ("settled", "changes", "before"),
+    [
+        ("ask", "edits plan", "edits"),
+        ("ask", "+edits +plan", "ask"),
+        ("ask", "+edits turn +plan", "edits"),
+        ("ask", "+edits +plan +deny +ask +edits +plan", "ask"),
+        ("yolo", "plan plan", "yolo"),
+        ("plan", "", "ask"),
+        ("plan", "edits plan", "edits"),
+    ],
+)
+def test_plan_mode_gives_back_the_mode_that_was_wanted_and_not_one_on_the_way(
+    settled: str, changes: str, before: str, tmp_path: Path
+) -> None:
+    """`+`: Shift+Tab steps to it; turn: a turn begins."""
+    rules = SessionRules(settings(tmp_path, permission_mode=settled), LOG)
+    for change in changes.split():
+        if change == "turn":
+            rules.begin_turn()
+        else:
+            rules.set_mode(change.removeprefix("+"), stepping=change.startswith("+"))
+    assert rules.before_plan == before
