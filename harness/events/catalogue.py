@@ -504,7 +504,7 @@ class ToolEnded(Event):
     """The result in a few words: "88 lines", "exit 1", "timed out after 30 s"."""
     duration_s: float
     detail: str = ""
-    """Text to expand: the diff of an edit, the beginning of an output."""
+    """Text to expand: the diff of an edit, the beginning of an output, a failure that `summary` cuts short."""
     full_output: str | None = None
     """Path of the complete output, where the result was shortened."""
     failure: Failure | None = None
