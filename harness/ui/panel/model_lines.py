@@ -253,7 +253,7 @@ def context(panel: Panel, width: int) -> Sequence[Lines]:
     share = panel.context_tokens / panel.window
     style = TROUBLE if share >= FULL else QUIET
     numbers = f"{count(panel.context_tokens)} of {count(panel.window)}"
-    text = f"{bar(share, max(5, min(10, width - LABEL - len(numbers) - 1)))} {numbers}"
+    text = f"{bar(share, max(5, min(10, width - LABEL - len(numbers) - 2)))} {numbers}"
     return ([labelled("context", Content.styled(text, style))], [])
 
 

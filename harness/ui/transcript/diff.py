@@ -34,7 +34,9 @@ def _drawn(row: DiffRow, code: Content, digits: int, width: int, *, wrapped: boo
     for start, end in row.changed:
         code = code.stylize(WORDS[row.kind], start, end)
     code = code.expand_tabs(TAB)
-    margin = Content.assemble((f"{row.number:>{digits}} ", MUTED), (f"{row.kind.value} ", SIGNS.get(row.kind, "")))
+    sign = SIGNS.get(row.kind, "")  # the number has its colour, too: a terminal with its own colours has no tints
+    number_style = sign.removeprefix("bold ") or MUTED
+    margin = Content.assemble((f"{row.number:>{digits}} ", number_style), (f"{row.kind.value} ", sign))
     room = max(1, width - margin.cell_length)
     lines = code.fold(room) if wrapped and code.cell_length > room else [one_line(code, room)]
     below = Content(" " * margin.cell_length)
