@@ -169,6 +169,9 @@ class SessionDriver(ABC):
         before, self._session = self._session, session
         if before is not None:
             before.inbox.notify(None)
+            for queued in reversed(before.steering.take_back(before.steering.unread)):
+                self.queue.put_first(self._as_typed(queued))  # the turn has handed over to the new session
+            self._turns.wake()
         session.inbox.notify(self._turns.wake)
         self.queue.hold()
         self.waiting = False

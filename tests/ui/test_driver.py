@@ -406,12 +406,9 @@ async def test_a_text_that_a_kill_left_joins_the_next_prompt_of_the_resumed_sess
         driver.submit("go")
         await runs(driver)
         driver.submit("also x")
-        driver.leaving = True
-        driver.end_at_once()
-        await driver.rests()
-        await driver.open(Opening(driver.session.id, fork=True))
-        driver.leaving = False
-        await driver.rests()
+        id = driver.session.id
+    async with driving(tmp_path) as driver:
+        await driver.open(Opening(id))
         assert (driver.joining, steered(driver)) == (("also x",), [])
         driver.submit("and y")
         await driver.rests()
@@ -434,3 +431,14 @@ async def test_a_text_waits_through_a_pause_and_joins_when_the_user_continues(tm
         await driver.shows("paused")
         await driver.rests()
         assert steered(driver) == ["also x"]
+
+
+async def test_texts_for_a_turn_that_hands_over_to_another_session_run_there(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        driver.submit("one")
+        driver.submit("two")
+        await driver.open(Opening())
+        await driver.rests()
+        assert driver.asked == ["go", "one", "two"]

@@ -1,5 +1,6 @@
 """Loop intervention in a turn: notices to the model and the user, the interventions, and the stop of a turn."""
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from harness.events import (
     Projection,
     RolledBack,
     Rung,
+    SteeringDelivered,
     StuckReported,
     ToolEnded,
     ToolOutcome,
@@ -30,7 +32,7 @@ from harness.permissions import PermissionAnswer
 from harness.practice.script.script import KIND
 from harness.session import Opening
 from tests.agent.answering_user import AnsweringUser
-from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
+from tests.agent.stage import Played, Stage, VirtualClock, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_tool_rounds import call
 from tests.engine.tools.test_dispatch import flaky
 
@@ -281,6 +283,30 @@ async def test_a_wait_is_advised_then_stretched_and_the_turn_ends_as_usual(tmp_p
         assert len(nudges) == 2
         assert "send what takes long to the background" in nudges[0]
         here.check()
+
+
+class StoppedClock(VirtualClock):
+    """Nothing that waits is ever due."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_text_of_the_user_ends_a_pause_at_once(tmp_path: Path) -> None:
+    script = calls(call("bash", command="sleep 0; cat status")) * 5 + says("It is still running.")
+    async with stage(tmp_path, script, clock=StoppedClock()) as here:
+        (here.workspace / "status").write_text("running\n")
+        steering = here.agent.parts.steering
+        assert steering is not None
+
+        def steer(event: Event) -> None:
+            if isinstance(event, Notice) and "pausing" in event.text:
+                steering.add("what does it say?")
+
+        async with asyncio.timeout(20):
+            turn = await here.turn(on_event=steer)
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert len(turn.of(SteeringDelivered)) == 1
 
 
 @pytest.mark.stories

@@ -148,6 +148,14 @@ def test_streamed_text_is_one_answer_that_its_message_settles() -> None:
     assert transcript.entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
 
+def test_a_text_for_the_running_turn_is_shown_where_it_joined() -> None:
+    steered = Message("user", ({"type": "text", "text": "[attached: x]"}, {"type": "text", "text": "also x"}))
+    transcript = folded(*prompt(1), started(), ended(), MessageAdded(steered, Origin.STEERING), added("Both."))
+    shown = transcript.entries
+    assert [type(entry).__name__ for entry in shown] == ["PromptEntry", "CallEntry", "PromptEntry", "AnswerEntry"]
+    assert texts(shown)[2:] == ["PromptEntry also x", "AnswerEntry Both."]
+
+
 def test_an_answer_of_which_nothing_streamed_is_shown_all_the_same() -> None:
     assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
@@ -541,6 +549,12 @@ def test_turns_of_a_schedule_with_nothing_to_report_are_one_line() -> None:
     shown = texts(folded(*quiet, *fires, *quiet).entries)
     assert (shown[0], shown[-1]) == ("NoteEntry c1: nothing to report, 3 times",) * 2
     assert "AnswerEntry The build is red." in shown
+
+
+def test_a_turn_of_a_schedule_that_the_user_joined_is_never_folded() -> None:
+    joined = MessageAdded(Message("user", ({"type": "text", "text": "any news?"},)), Origin.STEERING)
+    shown = texts(folded(*fired(1, "c1", joined, added(NOTHING_TO_REPORT), answer=NOTHING_TO_REPORT)).entries)
+    assert "PromptEntry any news?" in shown
 
 
 def test_a_typed_prompt_is_never_folded() -> None:
