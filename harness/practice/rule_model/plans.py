@@ -63,7 +63,8 @@ class PlanContext:
 
         def filled(place: re.Match[str]) -> str:
             value = values[place[1]]
-            return f"{value} {place[2]}{'' if value == 1 else 's'}" if place[2] else str(value)
+            shown = f"{value:,}" if isinstance(value, int) else str(value)
+            return f"{shown} {place[2]}{'' if value == 1 else 's'}" if place[2] else shown
 
         return re.sub(r"\{(\w+)(?::(\w+))?\}", filled, PHRASES[key][self.japanese])
 

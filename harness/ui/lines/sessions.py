@@ -1,4 +1,4 @@
-"""Lists of sessions. `harness sessions` prints them without loading what runs a session."""
+"""Lists of sessions, apart from the commands, so that `harness sessions` does not load the engine."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime

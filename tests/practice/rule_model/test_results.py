@@ -2,7 +2,9 @@
 
 import pytest
 
+from harness.practice.rule_model.plans import PlanContext
 from harness.practice.rule_model.results import first_paragraph, hits_in, lines_in, paths_in
+from harness.practice.rule_model.tools import offered_tools
 from tests.practice.rule_model.requests import Talk
 
 TITLE = ["# Title", "text"]
@@ -133,3 +135,8 @@ def test_a_readme_of_another_name_is_found_and_a_missing_one_is_said() -> None:
     assert f"README.rst (1 line), in short:\n- It begins: {PROSE}" in talk.ask("what does this project do?")
     none = Talk({"read_file": (gone,), "glob": ("No file matches.", "a.py")}, failures=frozenset({gone}))
     assert "There is no README here." in none.ask("what does this project do?")
+
+
+def test_large_counts_are_grouped() -> None:
+    said = PlanContext(offered_tools(())).say("listed", are="are", count=174_236, where="this folder")
+    assert said == "There are 174,236 files in this folder:"
