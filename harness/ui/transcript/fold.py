@@ -255,12 +255,20 @@ class Transcript:
     def _message(self, event: MessageAdded, at: float) -> None:
         self._messages += 1
         if event.origin is Origin.STEERING:
-            self._add(PromptEntry(0, event.message.typed, at))
+            self._steer(PromptEntry(0, event.message.typed, at))
         if event.origin is Origin.REPLY:
             self._stop_streaming(*_reply(event.message, self._thought_s, self._thought_tokens))
             self._calls.announce(event.message)
         elif event.origin is Origin.TOOL_RESULTS and (changed := self._calls.add_results(event.message)) is not None:
             self._touch(changed)
+
+    def _steer(self, entry: PromptEntry) -> None:
+        last = len(self._settled) - 1
+        if self._prompts[-1:] == [(last, self._messages - 1)]:  # left by an earlier turn: it precedes the prompt
+            self._insert_before_last(entry)
+            self._prompts[-1] = last + 1, self._messages
+        else:
+            self._add(entry)
 
     def _replace(self, event: HistoryReplaced, line: Line | None) -> None:
         before, self._messages = self._messages, len(event.messages)

@@ -156,6 +156,17 @@ def test_a_text_for_the_running_turn_is_shown_where_it_joined() -> None:
     assert texts(shown)[2:] == ["PromptEntry also x", "AnswerEntry Both."]
 
 
+def test_texts_that_an_earlier_turn_left_stand_before_the_prompt_and_a_rewind_to_it_keeps_them() -> None:
+    left = [MessageAdded(Message("user", ({"type": "text", "text": text},)), Origin.STEERING) for text in ("a", "b")]
+    begun, message = prompt(2)
+    transcript = folded(*prompt(1), added("One."), begun, *left, message, added("Two."))
+    kept = ["PromptEntry Prompt 1.", "AnswerEntry One.", "PromptEntry a", "PromptEntry b"]
+    assert texts(transcript.entries) == [*kept, "PromptEntry Prompt 2.", "AnswerEntry Two."]
+    history = (Message("user", ()), Message("assistant", ()), *(event.message for event in left))
+    transcript.on_event(HistoryReplaced(history, "rewind"), 9.0)
+    assert texts(transcript.entries) == kept
+
+
 def test_an_answer_of_which_nothing_streamed_is_shown_all_the_same() -> None:
     assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
