@@ -309,10 +309,11 @@ class HarnessApp(QuestionApp):
 
     def action_scroll(self, direction: int) -> None:
         asked = next(iter(self.query(Question)), None)
-        if asked is not None:
-            asked.scroll_page(direction)
-        else:
+        if asked is None or not asked.scroll_page(direction):
             super().action_scroll(direction)
+
+    def on_question_answered(self, message: Question.Answered) -> None:
+        self.split_view.chat.follow()  # the user may have scrolled up to what the question was about
 
     def action_background(self) -> None:
         if self.controller is not None:

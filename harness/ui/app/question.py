@@ -242,10 +242,13 @@ class Question(Vertical):
         """Undo `point_at`."""
         self.chosen = self._before_point
 
-    def scroll_page(self, direction: int) -> None:
-        """Scroll the detail by a page, up (-1) or down (1)."""
+    def scroll_page(self, direction: int) -> bool:
+        """Scroll the detail by a page, up (-1) or down (1). Returns False if all of it is visible."""
         detail = self.query_one(PagedScroll)
+        if not detail.max_scroll_y:
+            return False
         (detail.scroll_page_down if direction > 0 else detail.scroll_page_up)(animate=False)
+        return True
 
     def compose(self) -> ComposeResult:
         with PagedScroll(can_focus=False):  # the choices stay visible

@@ -133,3 +133,16 @@ async def test_without_a_user_the_plan_is_the_answer_and_no_plan_a_failure(
     assert (await run(place, *again, "--yolo")).code == 1, "a flag that allows everything approves nothing"
     assert (await run(place, *again, "--permission-mode", "edits")).code == 0
     assert (place.folder / "made.md").exists()
+
+
+async def test_a_long_plan_is_read_while_its_question_is_open(place: Place) -> None:
+    lines = "\\n".join(f"{number}. part {number}" for number in range(1, 41))
+    script = script_of(place, proposes(f"Long\\n\\n{lines}"), SAYS)
+    async with Tmux(place, "--practice", script, "--permission-mode", "plan") as terminal:
+        await terminal.sees("plan mode")
+        await terminal.say("add a timeout")
+        await terminal.asks("40. part 40", "Carry out this plan?")
+        await terminal.press("PPage")
+        await terminal.sees("1. part 1", "Carry out this plan?", gone=("40. part 40",))
+        await terminal.press("y")
+        await terminal.sees("The model goes on.")
