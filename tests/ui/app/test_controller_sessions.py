@@ -81,7 +81,7 @@ async def test_files_go_back_with_a_prompt_when_the_user_wants_it_and_forth_agai
         await terminal.press("Escape", "Escape")
         await terminal.sees("Go back to before which prompt?")
         await terminal.press("Enter")
-        await terminal.asks("remove 1 file, as they were before turn 1", "made.txt", "conversation only (c)")
+        await terminal.asks("remove 1 file, as they were before turn 1", "made.txt", "c  conversation only")
         await terminal.press("n")
         await terminal.sees("· ready", gone=("What to restore?",))
         assert made.exists()
@@ -94,7 +94,9 @@ async def test_files_go_back_with_a_prompt_when_the_user_wants_it_and_forth_agai
         assert not made.exists()
         await terminal.press("C-u")
         await terminal.say("/rewind undo")
-        await terminal.asks("files are restored: write back 1 file, as they were before the rewind", "yes, once")
+        await terminal.asks(
+            "rewind write back 1 file, as they were before the rewind", "files are restored", "yes, once"
+        )
         await terminal.press("y")
         await terminal.sees("as they were before the rewind: made.txt", "· ready")
         assert made.read_text() == "made"

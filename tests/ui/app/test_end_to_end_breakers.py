@@ -51,14 +51,14 @@ async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: 
         await terminal.sees("asks first")
         await terminal.say("find it")
         await terminal.asks(
-            "Paused:", "1 continue with a fresh failure budget (c)", "3 of 3 · used up", "paused     3", "✗ ✗ ‖"
+            "Paused:", "c  continue with a fresh failure budget", "3 of 3 · used up", "paused     3", "✗ ✗ ‖"
         )
         await terminal.press("F3")
         await terminal.sees("last ok", "the turn is paused", "F3 back")
         await terminal.press("Left")
         await terminal.sees("◂ step", "an earlier step")
         await terminal.press("End", "F3")
-        await terminal.asks("2 reset grep and continue (r)", gone=("last ok",))
+        await terminal.asks("r  reset grep and continue", gone=("last ok",))
         await terminal.press("c")
         await terminal.sees("grep skipped → bash: rg", "That is all I could find.", gone=("Paused", "· used up"))
         await terminal.press("Left", "Left")
@@ -69,7 +69,7 @@ async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: 
         await terminal.say("/reset grep")
         await terminal.sees("grep is reset.", "all work")
         await terminal.say("again")
-        await terminal.asks("Paused:", "2 reset grep and continue (r)")
+        await terminal.asks("Paused:", "r  reset grep and continue")
         await terminal.press("Down", "Enter")
         await terminal.sees("This time I found it.", "● grep", "all work", gone=("Paused:",))
         await terminal.press("F2")

@@ -70,9 +70,9 @@ text = "Unreachable."
         await terminal.sees("interrupted", "practice-1 · ready", "▸", gone=("y  yes, once",))
         await terminal.type("again")
         await terminal.press("Enter")
-        await terminal.asks("1 wait 60 min", "stop (s)")
+        await terminal.asks("w  wait 60 min", "s  stop")
         await terminal.press("s")
-        await terminal.sees("practice-1 ·", gone=("1 wait 60 min",))
+        await terminal.sees("practice-1 ·", gone=("w  wait 60 min",))
     assert not (place.folder / "ran").exists()
 
 
@@ -85,7 +85,7 @@ async def test_a_pause_asks_how_to_continue_and_a_reset_continues(place: Place) 
         await terminal.type("search")
         await terminal.press("Enter")
         await terminal.asks(
-            "Paused: the failure budget", "2 reset grep and continue", "3 of 3 · used up", "waiting for your answer"
+            "Paused: the failure budget", "r  reset grep and continue", "3 of 3 · used up", "waiting for your answer"
         )
         await terminal.press("r")
         await terminal.sees("Went on.", "all work", gone=("Paused:", "failures ▓"))
