@@ -42,9 +42,9 @@ async def test_a_selection_stays_in_the_column_where_it_began(tmp_path: Path) ->
             selected = await dragged(here, (1, top), below)
             assert selected.startswith(SAID)
             assert not any(word in selected for word in PANEL), selected
-        for begin, end in (((70, 4), (20, 9)), ((70, 4), (20, top + 1)), ((70, 4), (20, 35)), ((70, 20), (75, 3))):
+        for begin, end in (((80, 0), (20, 9)), ((80, 0), (20, top + 1)), ((80, 0), (20, 35)), ((80, 20), (85, 0))):
             selected = await dragged(here, begin, end)
-            assert "working" in selected
+            assert "ready" in selected
             assert not any(line in selected for line in SAID.splitlines() if line), selected
         upwards = await dragged(here, (4, bottom), (90, top + 1))
         assert "Second paragraph." in upwards
