@@ -22,6 +22,7 @@ from tests.ui.app.screens import click, screen_lines, screen_rows, settled
 
 pytestmark = pytest.mark.anyio
 ROWS = 20
+TINT = str(Color.parse("#123456").rich_color)
 
 
 class Plain:
@@ -43,6 +44,7 @@ class Host(App[None]):
     """A conversation and a line below it."""
 
     CSS = "Chat { height: 1fr; } Static#below { height: 1; }"
+    CLICK_CHAIN_TIME_THRESHOLD = 10.0
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,7 +221,7 @@ async def test_a_selection_is_kept_while_the_answer_grows_and_above_it_something
         assert selected == [3, 4, 5]
 
 
-async def test_a_drag_to_the_edge_scrolls_and_selects_on_and_a_double_click_selects_an_entry() -> None:
+async def test_a_drag_to_the_edge_scrolls_and_selects_on() -> None:
     app = Host()
     async with app.run_test(size=(60, ROWS)) as pilot:
         app.chat.update([TextEntry(f"entry {number}") for number in range(100)])
@@ -237,11 +239,30 @@ async def test_a_drag_to_the_edge_scrolls_and_selects_on_and_a_double_click_sele
         assert chosen[0] == "entry 3"
         assert len(chosen) > 40
         assert chosen[-1].startswith("entry")
-        app.screen.clear_selection()
+
+
+async def test_a_background_over_a_whole_line_reaches_the_scrollbar_and_no_line_is_wider_than_the_screen() -> None:
+    class Tinted(Plain):
+        def blocks(self, entry: Entry, columns: int, *, expanded: bool) -> list[Content]:
+            return [Content.styled("tint".ljust(columns), "on #123456"), Content("x" * (columns + 5) + "\tend")]
+
+    app = Host()
+    async with app.run_test(size=(60, ROWS)) as pilot:
+        app.chat.set_renderer(Tinted())
+        app.chat.update(entries(1))
+        assert (await settled(pilot))[:4] == [" tint", "", " " + "x" * 57, " xxxxx  end"]
+        tinted = [text for text, style, _ in next(screen_rows(app)) if style and str(style.bgcolor) == TINT]
+        assert "".join(tinted) == "tint".ljust(58)
+
+
+async def test_a_double_click_selects_an_entry() -> None:
+    app = Host()
+    async with app.run_test(size=(60, ROWS)) as pilot:
+        app.chat.update(entries(10))
+        await settled(pilot)
         for _ in range(2):
             await click(pilot, 4, 4)
-        assert app.screen.get_selected_text() == "\n  ".join((await shown(pilot))[4:6])
-        await drag(pilot, (2, 18), (30, 19))  # to the row below the conversation
+        assert app.screen.get_selected_text() == "entry 4\n  expanded"
 
 
 async def test_another_theme_and_another_height_draw_everything_again() -> None:
