@@ -74,12 +74,12 @@ def _run(arguments: list[str]) -> int:
     words = arguments[: next((at for at, one in enumerate(arguments) if one[:1] in ("", "-")), len(arguments))]
     if words:
         prints = not {"-p", "--print", "--prompt"}.isdisjoint(arguments)
-        _refuse_unknown_command(words[0], alone=len(words) == 1 and not prints)
+        _refuse_unknown_command(words, alone=len(words) == 1 and not prints)
     if len(words) > 1:
-        _refuse(f'The prompt is in several parts; put it in quotes: harness "{" ".join(words)}"')
+        _refuse(f"The prompt is in several parts; put it in quotes: {_quoted(words)}.")
     namespace = agent_parser().parse_args(arguments)
     if namespace.prompt and namespace.print is None and "--" not in arguments:
-        _refuse_unknown_command(namespace.prompt, alone=True)
+        _refuse_unknown_command([namespace.prompt], alone=True)
     from harness.ui.start import start
 
     return start(namespace, flags(namespace))
@@ -98,8 +98,9 @@ def _serving(arguments: list[str]) -> "Namespace":
     return namespace
 
 
-def _refuse_unknown_command(word: str, *, alone: bool) -> None:
+def _refuse_unknown_command(words: Sequence[str], *, alone: bool) -> None:
     """A single bare word is a command, not a prompt. `alone`: no other words follow; else only a near miss is one."""
+    word = words[0]
     if not (word.isascii() and word.replace("-", "").isalpha()):
         return
     from difflib import get_close_matches
@@ -107,17 +108,21 @@ def _refuse_unknown_command(word: str, *, alone: bool) -> None:
     near = ALSO_CALLED.get(word.lower()) or next(
         iter(get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.75)), None
     )
-    as_prompt = f"`harness -- {word}` takes it as a prompt"
+    as_prompt = f"`{_quoted(words) if len(words) > 1 else f'harness -- {word}'}` takes it as a prompt"
     if near:
-        _refuse(f"Unknown command {word!r}; did you mean `harness {near}` ({as_prompt})?")
+        _refuse(f"Unknown command {word!r}; did you mean `harness {near}`? ({as_prompt}.)")
     if alone:
-        _refuse(f"Unknown command {word!r}; `harness --help` lists the commands, and {as_prompt}")
+        _refuse(f"Unknown command {word!r}; `harness --help` lists the commands, and {as_prompt}.")
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return f'harness "{" ".join(words)}"'
 
 
 def _refuse(problem: str) -> NoReturn:
     from harness.base.errors import SettingsError
 
-    raise SettingsError(f"{problem}.")
+    raise SettingsError(problem)
 
 
 def _failed(error: Exception, *, debug: bool) -> int:

@@ -24,6 +24,7 @@ _BY_HAND = re.compile(r"^\d+\. by hand: (.*)$", re.MULTILINE)
 _ARRIVED = re.compile(r'<arrived what="([^"]*)" from="([^"]*)">\n(.*?)\n</arrived>', re.DOTALL)
 _TITLE = re.compile(r"\btitle generator\b|\b(generate|write|create|come up with)\b.{0,60}?\btitle\b", re.I | re.DOTALL)
 _JAPANESE = re.compile(r"[\u3041-\u30ff\uff66-\uff9f\u4e00-\u9fff]")
+_CHANGES = re.compile(r"^<changes>\n(.*?)\n</changes>$", re.MULTILINE | re.DOTALL)
 _QUOTED = re.compile(r"```.*?```|`[^`]*`|\"[^\"]*\"|「[^」]*」", re.DOTALL)
 
 
@@ -131,6 +132,8 @@ class PastTurn:
     """Results from the background: kind of arrival, id of the command or subagent, text."""
     media: list[str] = field(default_factory=list)
     """The attached images and documents, measured."""
+    changes: str = ""
+    """The diffs that a review is about."""
 
     @property
     def valid_calls(self) -> list[AnsweredCall]:
@@ -226,6 +229,9 @@ class _RequestReader:
         if prompts := [text for kind, text in kinds if kind is UserText.PROMPT]:
             self.settle()
             self.read.turns.append(PastTurn(prompts[-1]))  # earlier ones belong to turns without an answer
+        for block in parts:
+            if block.get("type") == "text" and (found := _CHANGES.search(_string(block.get("text")))):
+                self.read.turn.changes = found[1]
         if media := list(_measured(content)):
             self.read.turn.media += media
         for kind, text in kinds:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from harness.events import Json
+from harness.practice.rule_model.command_prompts import command_plan
 from harness.practice.rule_model.conversation import (
     AnsweredCall,
     CallOutcome,
@@ -64,6 +65,9 @@ class RuleModel:
 def _answer(conversation: PastConversation, context: PlanContext) -> tuple[str, Sequence[ModelCall]]:
     """The whole answer to the last turn: its report, or the calls that it needs besides those that have results."""
     turn = conversation.turn
+    if (of_command := command_plan(context, turn)) is not None:
+        outcome = _replayed(_reported(context, of_command), turn.valid_calls)
+        return (outcome.words, outcome.calls) if isinstance(outcome, PendingCalls) else (outcome, ())
     prompt = prepared(turn.prompt)
     sentences = understand(prompt, context) if prompt else None
     agent = context.tools.abilities.get(Ability.DELEGATE)
@@ -129,16 +133,21 @@ def _plan(context: PlanContext, sentences: Sequence[Sentence]) -> Plan:
     """One plan for all sentences, in order. A failed call or a missing tool ends its sentence."""
     reports: list[str] = []
     for intent, match in sentences:
-        try:
-            report = (
-                examples(context, "help", INTENTS) if intent.plan is None else (yield from intent.plan(context, match))
-            )
-        except PlanStoppedError as stopped:
-            report = str(stopped)
-        except NoToolError as missing:
-            report = context.say("no_tool", ability=missing)
-        reports.append(report)
+        if intent.plan is None:
+            reports.append(examples(context, "help", INTENTS))
+        else:
+            reports.append((yield from _reported(context, intent.plan(context, match))))
     return "\n\n".join(dict.fromkeys(filter(None, reports)))
+
+
+def _reported(context: PlanContext, plan: Plan) -> Plan:
+    """The plan; where it fails, its report says why."""
+    try:
+        return (yield from plan)
+    except PlanStoppedError as stopped:
+        return str(stopped)
+    except NoToolError as missing:
+        return context.say("no_tool", ability=missing)
 
 
 def _replayed(plan: Plan, answered: Sequence[AnsweredCall]) -> PendingCalls | str:

@@ -102,7 +102,7 @@ def fenced(text: str) -> str:
     return f"{fence}\n{shown}\n{fence}"
 
 
-def _asked(
+def asked(
     context: PlanContext, words: str, ability: Ability, **roles: Any
 ) -> Generator[PendingCalls, Results, ReturnedResult]:
     """The result of one call. Raises PlanStoppedError where it failed."""
@@ -119,7 +119,7 @@ def shown(words: str, head: str, ability: Ability, **slots: str) -> MakePlan:
     def plan(context: PlanContext, match: SentenceMatch) -> Plan:
         name = "".join(match[slot] for slot in slots.values())
         roles = {role: match[slot] or None for role, slot in slots.items()}
-        result = yield from _asked(context, context.say(words, name=name), ability, **roles)
+        result = yield from asked(context, context.say(words, name=name), ability, **roles)
         return f"{context.say(head, name=name)}\n\n{fenced(result.text.strip())}"
 
     return plan
@@ -141,7 +141,7 @@ def said(key: str) -> MakePlan:
 def find_files(context: PlanContext, match: SentenceMatch) -> Plan:
     """The files of a folder whose name fits a pattern, or all of them."""
     pattern, folder = match["glob"] or "**/*", match["folder"].rstrip("/")
-    result = yield from _asked(context, context.say("will_list"), Ability.FIND, pattern=pattern, folder=folder or None)
+    result = yield from asked(context, context.say("will_list"), Ability.FIND, pattern=pattern, folder=folder or None)
     listed = paths_in(result.text)
     if listed is None:
         return context.say("unreadable", shown=fenced(result.text.strip()))
@@ -224,7 +224,7 @@ def about_project(context: PlanContext, match: SentenceMatch) -> Plan:
     name = "README.md"
     (readme,) = yield PendingCalls(context.say("will_read", name=name), (context.tools.call(Ability.READ, path=name),))
     if readme.failed:
-        found = yield from _asked(context, context.say("will_list"), Ability.FIND, pattern="[Rr][Ee][Aa][Dd][Mm][Ee]*")
+        found = yield from asked(context, context.say("will_list"), Ability.FIND, pattern="[Rr][Ee][Aa][Dd][Mm][Ee]*")
         names = [path for path in (paths_in(found.text) or ([], 0))[0] if "/" not in path]
         if names:
             name = names[0]
@@ -239,7 +239,7 @@ def search_text(context: PlanContext, match: SentenceMatch) -> Plan:
     text, words = match["word"], context.say("will_search", text=match["word"])
     roles = {"folder": match["folder"] or None, "include": match["glob"] or None}
     pattern = re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
-    result = yield from _asked(context, words, Ability.SEARCH, pattern=pattern, **roles)
+    result = yield from asked(context, words, Ability.SEARCH, pattern=pattern, **roles)
     read = hits_in(result.text)
     if read is None:
         return context.say("unreadable", shown=fenced(result.text.strip()))
@@ -259,12 +259,12 @@ def create_file(context: PlanContext, match: SentenceMatch) -> Plan:
     plain, ending = path.removeprefix("./"), path.rpartition(".")[2]
     if said and ending not in _RUNNERS:
         return context.say("no_program", path=path)
-    found = yield from _asked(context, context.say("will_check", path=path), Ability.FIND, pattern=plain)
+    found = yield from asked(context, context.say("will_check", path=path), Ability.FIND, pattern=plain)
     if plain in (paths_in(found.text) or (found.text.splitlines(), 0))[0]:
         return context.say("exists", path=path)
     text = _program(ending, said) if said else match["text"] or match["word"]
     text = f"{text}\n" if text and not text.endswith("\n") else text
-    yield from _asked(context, context.say("will_write", path=path), Ability.WRITE, path=path, content=text)
+    yield from asked(context, context.say("will_write", path=path), Ability.WRITE, path=path, content=text)
     report = context.say("written", path=path, count=text.count("\n"))
     if not match["run"]:
         return report
@@ -296,7 +296,7 @@ def replace_text(context: PlanContext, match: SentenceMatch) -> Plan:
             raise context.stopped_by(call, result)
         other, loses = result.alternatives[0]
         done += "\n\n" + context.say("lost", tool=edit.name, other=other, loses=loses)
-    yield from _asked(context, words, Ability.WRITE, path=path, content=text.replace(old, new) + "\n")
+    yield from asked(context, words, Ability.WRITE, path=path, content=text.replace(old, new) + "\n")
     return done
 
 
@@ -310,7 +310,7 @@ def run_command(context: PlanContext, match: SentenceMatch) -> Plan:
     if not match.background:
         return (yield from _run(context, line))
     words = context.say("will_start", line=line)
-    result = yield from _asked(context, words, Ability.RUN, command=line, background=True)
+    result = yield from asked(context, words, Ability.RUN, command=line, background=True)
     return context.say("started", line=line, answer=excerpt(result.text.strip()))
 
 
@@ -399,17 +399,17 @@ def remember(context: PlanContext, match: SentenceMatch) -> Plan:
     kind = "user" if re.search(r"\b(i|i'm|me|my|mine)\b|私|僕", fact, re.IGNORECASE) else "project"
     kind = "feedback" if re.search(r"\b(always|never|don't|please|prefer)\b|必ず|いつも", fact, re.I) else kind
     roles = {"name": name, "summary": fact.splitlines()[0][:160], "kind": kind, "fact": fact}
-    yield from _asked(context, context.say("will_remember"), Ability.REMEMBER, **roles)
+    yield from asked(context, context.say("will_remember"), Ability.REMEMBER, **roles)
     return context.say("remembered", fact=fact)
 
 
 def forget(context: PlanContext, match: SentenceMatch) -> Plan:
     """The memory that fits best, forgotten."""
     about = match["fact"].rstrip(" .。")
-    result = yield from _asked(context, context.say("will_recall"), Ability.RECALL, query=about)
+    result = yield from asked(context, context.say("will_recall"), Ability.RECALL, query=about)
     if not (found := re.search(r"(?m)^The \w+ memory (\S+) of the ", result.text)):
         return context.say("not_remembered", about=about)
-    yield from _asked(context, context.say("will_forget", name=found[1]), Ability.FORGET, name=found[1])
+    yield from asked(context, context.say("will_forget", name=found[1]), Ability.FORGET, name=found[1])
     return context.say("forgotten", name=found[1])
 
 
@@ -430,10 +430,10 @@ def ask_user(context: PlanContext, match: SentenceMatch) -> Plan:
 def search_web(context: PlanContext, match: SentenceMatch) -> Plan:
     """The pages of a web search, or the first of them whole."""
     query = match["fact"].rstrip(" .。?？")
-    found = yield from _asked(context, context.say("will_search_web"), Ability.SEARCH_WEB, query=query)
+    found = yield from asked(context, context.say("will_search_web"), Ability.SEARCH_WEB, query=query)
     url = re.search(r"(?m)^https?://\S+$", found.text)
     if url and Ability.FETCH_PAGE in context.tools.abilities:
-        found = yield from _asked(context, context.say("will_read", name=url[0]), Ability.FETCH_PAGE, url=url[0])
+        found = yield from asked(context, context.say("will_read", name=url[0]), Ability.FETCH_PAGE, url=url[0])
     return f"{context.say('web')}\n\n{fenced(found.text.strip())}"
 
 

@@ -30,7 +30,8 @@ _TAIL = """
 ## What it does besides
 
 It continues a cut answer, takes an alternative where a tool is skipped, reports what arrives from the background,
-measures images and documents, and summarises the conversation when the client asks for that.
+measures images and documents, and summarises the conversation when the client asks for that. For `/review` it looks for a
+fixed list of mistakes in the added lines; for `/init` it puts together what the README, the build files and the folders say.
 """
 
 

@@ -1,6 +1,7 @@
 """The slash commands: one table from name to function, with its help. Knows nothing of the screen."""
 
 import os
+import re
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +15,10 @@ from harness.ui.commands.context_commands import checklist, context, hooks, memo
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
 from harness.ui.commands.suggestions import suggestion
 from harness.ui.lines.line import Groups
+
+_NAME = re.compile(r"/(\?|[^\W\d][\w:.-]*)")
+_TURNS = frozenset({"review", "init"})
+"""Commands that are a turn of the model and so need no conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +49,15 @@ def is_command(line: str, others: Collection[str] = ()) -> bool:
     """Whether a line is a command and not a prompt.
 
     A line that starts with a path is a prompt: its first word contains another slash, or names a file and no command.
-    `//` starts a prompt with a slash. `others` are names of further commands.
+    So is one whose first word could be no name, such as `/*`. `//` starts a prompt with a slash. `others` are names of
+    further commands.
     """
     if not line.startswith("/") or line.startswith("//"):
         return False
     if (name := _name(line)) in COMMANDS or name in others:
         return True
     word = line.split(maxsplit=1)[0]
-    return "/" not in word[1:] and (word == "/" or not os.path.exists(word))  # noqa: PTH110 (it never raises)
+    return word == "/" or (_NAME.fullmatch(word) is not None and not os.path.exists(word))  # noqa: PTH110 (never raises)
 
 
 def prompt_of(line: str) -> str:
@@ -64,10 +70,29 @@ def run_command(line: str, session: Session) -> CommandResult:
     if (events := defined_turn(line, session)) is not None:
         return PlayEvents(events)
     command = _known(line, file_command_names(session))
-    argument = line[1:].strip().partition(" ")[2].strip()
+    argument = line[1:].strip()[len(_word(line)) :].strip()
     if argument and not command.arguments:
         raise CommandError(f"/{command.name} takes no arguments; type /{command.name} alone.")
     return command.run(session, argument)
+
+
+def turn_alone(line: str, session: Session, added: str = "") -> AsyncGenerator[Event, None]:
+    """The turn of a prompt, or of a command that needs no conversation. Raises CommandError for any other command.
+
+    `added` follows a prompt and the arguments of a command that a file defines.
+    """
+    whole = f"{line}\n\n{added}" if added else line
+    if not is_command(line, file_command_names(session)):
+        return session.run(prompt_of(whole))
+    if (events := defined_turn(whole, session)) is not None:
+        return events
+    if (name := _known(line, file_command_names(session)).name) not in _TURNS:
+        raise CommandError(f"/{name} works in a conversation only; start `harness` without -p.")
+    if "\n" in line.strip():
+        raise CommandError(f"/{name} takes no text from standard input; add `< /dev/null`.")
+    result = run_command(line, session)
+    assert isinstance(result, PlayEvents)
+    return result.events
 
 
 def quits(line: str) -> bool:
@@ -85,14 +110,18 @@ def works_any_time(line: str, others: Collection[str] = ()) -> bool:
 
 
 def _name(line: str) -> str:
-    name = line[1:].strip().partition(" ")[0].lower()
+    name = _word(line).lower()
     return ALIASES.get(name, name)
+
+
+def _word(line: str) -> str:
+    return next(iter(line[1:].split(maxsplit=1)), "")
 
 
 def _known(line: str, others: Collection[str]) -> SlashCommand:
     command = COMMANDS.get(_name(line))
     if command is None:
-        name = line[1:].strip().partition(" ")[0]
+        name = _word(line)
         if name.lower() in OF_THE_SCREEN:
             raise CommandError(f"/{name} needs the screen; start `harness` without --plain.")
         meant = suggestion(name.lower(), {*COMMANDS, *OF_THE_SCREEN, *others})

@@ -138,9 +138,8 @@ async def _answer(
         wait.stop()
 
     signalled.interrupts(stop)
-    if schema is not None and not session.asks_for_format:
-        prompt = f"{prompt}\n\n{schema.instruction()}"
-    ends = [await output.play(_begun(session, prompt))]
+    added = schema.instruction() if schema is not None and not session.asks_for_format else ""
+    ends = [await output.play(_begun(session, prompt, added))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
         if output.plan is not None:
             break
@@ -181,14 +180,17 @@ def _structured(schema: "AnswerSchema", ends: Sequence[TurnEnded]) -> _Structure
         return _Structured(why=misfit.why)
 
 
-def _begun(session: Session, prompt: str) -> AsyncGenerator[Event, None]:
-    """The turn of a prompt, or of a command defined by a file."""
-    if prompt.startswith("/") and (session.commands.commands or session.skills.skills):
-        from harness.ui.commands.commands import defined_turn
+def _begun(session: Session, prompt: str, added: str) -> AsyncGenerator[Event, None]:
+    """The turn of a prompt, or of a slash command. Raises SettingsError for a command that is none."""
+    if not prompt.startswith("/"):
+        return session.run(f"{prompt}\n\n{added}" if added else prompt)
+    from harness.ui.commands.commands import turn_alone
+    from harness.ui.commands.results import CommandError
 
-        if (events := defined_turn(prompt, session)) is not None:
-            return events
-    return session.run(prompt)
+    try:
+        return turn_alone(prompt, session, added)
+    except CommandError as error:
+        raise SettingsError(f"{error} A prompt that starts with a slash is written with two.") from error
 
 
 def _together(ends: Sequence[TurnEnded]) -> TurnEnded:

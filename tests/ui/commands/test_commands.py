@@ -43,7 +43,11 @@ from tests.agent.stage import KEY, calls, played, says, sessions
         ("/tmp\nwhat is in there?", False),
         ("help", False),
         ("\0/", False),
-        ("/\0", True),
+        ("/\0", False),
+        ("/?", True),
+        ("/* a comment */", False),
+        ("/** a comment", False),
+        ("/404 is shown", False),
         ("/" + "x" * 10_000, True),
     ],
 )

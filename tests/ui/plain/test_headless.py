@@ -7,12 +7,15 @@ import logging
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.base.errors import SettingsError
+from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
@@ -450,3 +453,33 @@ async def test_a_command_file_is_run_by_its_name_and_any_other_slash_is_a_prompt
     assert ended.code == 0
     sent = body["messages"][-1]["content"][-1]["text"]
     assert sent == ("Look at notes.md." if prompt.startswith("/look") else prompt)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "why"),
+    [
+        ("/diff", "/diff works in a conversation only"),
+        ("/clear", "/clear works in a conversation only"),
+        ("/tokens", "did you mean /context?"),
+        ("/nothing-like-it", "Unknown command /nothing-like-it;"),
+        ("/review\n\nsome piped text", "/review takes no text from standard input"),
+    ],
+)
+async def test_a_command_that_is_no_turn_is_refused_before_anything_is_sent(
+    place: Place, prompt: str, why: str
+) -> None:
+    async with server(HELLO) as standing:
+        with pytest.raises(SettingsError, match=re.escape(why)):
+            await answered(at(place, standing), prompt)
+        assert standing.requests == []
+
+
+async def test_a_review_runs_without_a_conversation(place: Place) -> None:
+    repository = place.folder
+    for line in ("init -q", "add -A", "-c user.name=n -c user.email=e@x commit -qm 1 --allow-empty"):
+        subprocess.run(["git", *line.split()], cwd=repository, check=True)  # noqa: ASYNC221  (a moment)
+    (repository / "a.js").write_text("debugger;\n")
+    async with PracticeServer(RuleModel()) as standing:
+        ended = await answered(at(place, standing), "/review")
+    assert ended.code == 0
+    assert "- `a.js:1`: the program stops in the debugger" in ended.out
