@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType, MappingProxyType
@@ -23,7 +24,7 @@ from harness.permissions import PermissionRequest
 from harness.processes import ProcessLimits
 from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.diff import unified_diff
-from harness.tools.tool import Effect, ToolContext, ToolResult, category_of
+from harness.tools.tool import Effect, ToolCancelled, ToolContext, ToolResult, category_of
 from harness.tools.workspace import PathError, Workspace, added_folder
 
 
@@ -175,9 +176,9 @@ class UserCommands:
         try:
             await race(running, self._signals.interrupt.wait())
         finally:
-            (ended,) = await asyncio.gather(running, return_exceptions=True)
+            await asyncio.wait({running})
             conversation.masking.file(context.output_file)
-            self._report(call_id, command, _result(ended), clock() - began)
+            self._report(call_id, command, _result(running), clock() - began)
 
     def _report(self, call_id: str, command: str, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
@@ -205,12 +206,14 @@ def _content(file: Path) -> bytes:
         raise HarnessError(f"{file} cannot be read: {error.strerror or error}.") from error
 
 
-def _result(ended: ToolResult | BaseException) -> ToolResult:
-    match ended:
-        case ToolResult():
-            return ended
-        case asyncio.CancelledError():
-            return ToolResult("[interrupted by the user]", ToolOutcome.CANCELLED, "interrupted")
-        case _:
-            text = f"The command could not be run: {type(ended).__name__}: {ended}"
-            return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(ended))
+def _result(ended: "asyncio.Future[ToolResult]") -> ToolResult:
+    try:
+        return ended.result()
+    except ToolCancelled as cancelled:
+        content = f"{cancelled.result.content}\n\n[interrupted by the user]".lstrip("\n")
+        return replace(cancelled.result, content=content)
+    except asyncio.CancelledError:
+        return ToolResult("[interrupted by the user]", ToolOutcome.CANCELLED, "interrupted")
+    except Exception as error:  # noqa: BLE001 (shown as the end of the command)
+        text = f"The command could not be run: {type(error).__name__}: {error}"
+        return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(error))

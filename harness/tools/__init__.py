@@ -1,7 +1,17 @@
 """What the agent can do in the folder it works in."""
 
 from harness.processes import ProcessLimits
-from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
+from harness.tools.tool import (
+    ArgumentError,
+    Effect,
+    Tool,
+    ToolCancelled,
+    ToolContext,
+    ToolError,
+    ToolHealth,
+    ToolResult,
+    tool,
+)
 from harness.tools.toolbox import Toolbox, standard_tools
 from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
 
@@ -12,6 +22,7 @@ __all__ = [
     "PathError",
     "ProcessLimits",
     "Tool",
+    "ToolCancelled",
     "ToolContext",
     "ToolError",
     "ToolHealth",

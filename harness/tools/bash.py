@@ -1,5 +1,6 @@
 """bash: run a command line."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ from harness.tools.tool import (
     Effect,
     Tool,
     ToolArguments,
+    ToolCancelled,
     ToolContext,
     ToolResult,
     broken_rule,
@@ -227,6 +229,8 @@ async def _run(
         output.finish()
         text = f"The command could not be started: {error}"
         return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+    except asyncio.CancelledError as cancelled:
+        raise ToolCancelled(_interrupted(output)) from cancelled
     except BaseException:
         output.finish()
         raise
@@ -246,6 +250,13 @@ async def _run(
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _interrupted(output: CommandOutput) -> ToolResult:
+    """What a command had written when its call was cancelled."""
+    content = output.text().rstrip("\n")
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    return ToolResult(content, ToolOutcome.CANCELLED, "interrupted", detail, output.finish(), detail_of=lines)
 
 
 def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolResult:

@@ -3,6 +3,7 @@
 Its arguments are a pydantic model: `schema_of` gives its JSON schema, `parse` checks the arguments of a call.
 """
 
+import asyncio
 import inspect
 import json
 import os
@@ -225,6 +226,15 @@ class ToolResult:
     """Lines of the whole output when `detail` is only its beginning; 0: `detail` is complete."""
     media: tuple[Block, ...] = ()
     """Image and document blocks that the model gets behind `content`; only where `outcome` is OK."""
+
+
+class ToolCancelled(asyncio.CancelledError):
+    """A call was cancelled, and has this to show for it. A tool raises it instead of the CancelledError it received."""
+
+    def __init__(self, result: ToolResult) -> None:
+        """`result`: what there was until then; its outcome is CANCELLED."""
+        super().__init__(result.summary)
+        self.result = result
 
 
 class ToolError(Exception):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.events import Event, MessageAdded, Origin, ToolEnded, ToolOutcome, ToolStarted
+from harness.events import Event, MessageAdded, Origin, OutputDelta, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.requests import messages as messages_of
 from harness.session import Opening
 from tests.agent.stage import check_requests, left_running, played, says, sessions
@@ -40,12 +40,12 @@ async def test_the_model_learns_of_the_command_and_nothing_counts_against_a_tool
 async def test_an_interruption_ends_it_and_its_children_for_certain(tmp_path: Path) -> None:
     async with sessions(tmp_path, "") as here, await here.open() as session:
         events = []
-        async for event in session.user_commands.shell("trap '' INT TERM; sleep 60 & sleep 60; sleep 60"):
+        async for event in session.user_commands.shell("echo so far; trap '' INT TERM; sleep 60 & sleep 60; sleep 60"):
             events.append(event)
-            if isinstance(event, ToolStarted):
+            if isinstance(event, OutputDelta):
                 session.interrupt()
         (ended,) = [event for event in events if isinstance(event, ToolEnded)]
-        assert ended.outcome is ToolOutcome.CANCELLED
+        assert (ended.outcome, ended.detail) == (ToolOutcome.CANCELLED, "so far\n")
         assert left_running(here.loaded.settings) == []
 
 

@@ -14,7 +14,7 @@ from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
 from harness.tools.read_file import read_file_tool
-from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.tool import ToolCancelled, ToolContext, ToolResult
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -152,12 +152,18 @@ async def test_a_workspace_that_is_gone_is_reported(context: ToolContext, limits
     assert "could not be started" in result.content
 
 
-async def test_a_cancelled_call_raises_and_closes_its_file(context: ToolContext, limits: ProcessLimits) -> None:
+async def test_a_cancelled_call_raises_with_what_it_had_and_closes_its_file(
+    context: ToolContext, limits: ProcessLimits
+) -> None:
     task = asyncio.create_task(bash(context, limits, "seq 100000; sleep 60"))
     await until(context.output_file.exists)
     task.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(ToolCancelled) as cancelled:
         await task
+    result = cancelled.value.result
+    assert (result.outcome, result.full_output) == (ToolOutcome.CANCELLED, context.output_file)
+    assert result.content.startswith("1\n2\n")
+    assert result.detail.startswith("1\n2\n")
     assert str(context.output_file) not in {file.path for file in psutil.Process().open_files()}
 
 

@@ -44,7 +44,16 @@ from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
 from harness.tools.seen_files import SeenFiles
-from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.tool import (
+    ArgumentError,
+    Effect,
+    Tool,
+    ToolCancelled,
+    ToolContext,
+    ToolResult,
+    category_of,
+    shorten_line,
+)
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
@@ -54,7 +63,6 @@ OWN_CHANGES_S = 30.0
 """What changes while a longer call runs may well be the work of the user, and has to be read again."""
 LONGEST_ERROR = 4_000
 """Characters of the text of a failure that are reported where its summary is only the beginning."""
-_INTERRUPTED = (notices.INTERRUPTED_RESULT, "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,10 +350,8 @@ class ToolCalls:
             async with self._own_changes(item):
                 result = await self._limits.run(tool, context, item.arguments)
         except asyncio.CancelledError as cancelled:
-            runs = isinstance(cancelled, CallStillRunning)
-            text, summary = (notices.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
-            result = ToolResult(text, ToolOutcome.CANCELLED, summary)
             self._masking.file(self._context(call).output_file)
+            result = self._masking.value(_interrupted(cancelled))
             self._ended(call, self._labelled(item, result), loop.time() - began, results)
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
@@ -468,3 +474,14 @@ class ToolCalls:
 def _blocked(hooked: MergedAnswer) -> ToolResult:
     reason = in_one_line(hooked.blocks)
     return ToolResult(notices.hook_blocked(reason), ToolOutcome.DENIED, shorten_line(f"blocked by {reason}"))
+
+
+def _interrupted(cancelled: asyncio.CancelledError) -> ToolResult:
+    """The result of a call that the user interrupted, with what it had until then."""
+    match cancelled:
+        case CallStillRunning():
+            return ToolResult(notices.STILL_RUNS_RESULT, ToolOutcome.CANCELLED, "interrupted, still runs")
+        case ToolCancelled(result=result) if result.content:
+            return replace(result, content=f"{notices.INTERRUPTED_RESULT} Until then it wrote:\n\n{result.content}")
+        case _:
+            return ToolResult(notices.INTERRUPTED_RESULT, ToolOutcome.CANCELLED, "interrupted")

@@ -53,17 +53,19 @@ class TimeLimits:
     async def run(self, tool: Tool, context: ToolContext, arguments: object) -> ToolResult:
         """The result of a call, also when its time was up.
 
-        Raises what the tool raises; CancelledError when it was cancelled and has ended, `CallStillRunning` when it has
-        not ended.
+        Raises what the tool raises; CancelledError when it was cancelled and has ended, with what it had until then
+        where it is a `ToolCancelled`; `CallStillRunning` when it has not ended.
         """
         limit = self.limit_of(tool)
         work = _Work(tool.name, tool.run(context, arguments))
         try:
             await asyncio.wait({work.task}, timeout=None if limit == inf else limit)
         except asyncio.CancelledError as cancelled:
-            if await self._ended(work, limit):
-                raise
-            raise CallStillRunning from cancelled
+            if not await self._ended(work, limit):
+                raise CallStillRunning from cancelled
+            if work.task.cancelled():
+                work.task.result()  # raises what the tool was cancelled with
+            raise
         if not work.task.done():
             return _timed_out(tool, limit, ended=await self._ended(work, limit))
         if work.task.cancelled():

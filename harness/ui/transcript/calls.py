@@ -125,10 +125,10 @@ class CallFold:
         for block in message.content:
             index = self._places.get(str(block.get("tool_use_id", "")))
             entry = None if index is None else self._entries[index]
-            if index is None or not isinstance(entry, CallEntry) or entry.outcome not in WITH_OUTPUT:
+            if index is None or not isinstance(entry, CallEntry):
                 continue
             text = _text_of(block.get("content"))
-            if not entry.detail and entry.tool not in COMMANDS:
+            if not entry.detail and entry.tool not in COMMANDS and entry.outcome in WITH_OUTPUT:
                 beginning = text if len(text) <= LONGEST_DETAIL else text[: text.rfind("\n", 0, LONGEST_DETAIL) + 1]
                 lines = text.removesuffix("\n").count("\n") + 1
                 self._put(index, detail=beginning or text[:LONGEST_DETAIL], detail_of=lines)

@@ -9,7 +9,7 @@ import pytest
 
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.session_rules import SessionRules
-from harness.events import CutCall, Event, ToolCall, ToolEnded, ToolOutcome, ToolStarted
+from harness.events import CutCall, Event, OutputDelta, ToolCall, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.permissions import Allow, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.processes.sandbox import landlock_version
@@ -175,6 +175,23 @@ async def test_a_tool_that_raises_is_answered_as_broken_and_the_others_have_thei
     assert broken["content"] == "breaks failed: ZeroDivisionError: division by zero"
     assert broken["is_error"]
     assert fine["content"] == "Hello, Ada."
+
+
+async def test_an_interrupted_command_keeps_what_it_had_written(tmp_path: Path) -> None:
+    interrupt, seen = asyncio.Event(), list[Event]()
+
+    def on_event(event: Event) -> None:
+        seen.append(event)
+        if isinstance(event, OutputDelta):
+            interrupt.set()
+
+    calls, _ = tool_calls(core_in(tmp_path, Conversation(on_event), permission_mode="yolo"), Toolbox([bash_tool()]))
+    asked = [ToolCall("c1", "bash", {"command": "echo before; sleep 0.5; echo more; sleep 60"})]
+    (block,) = (await calls.answer(asked, [], interrupt)).blocks
+    assert block["content"].startswith(notices.INTERRUPTED_RESULT)
+    assert "before" in block["content"]
+    (ended,) = [event for event in seen if isinstance(event, ToolEnded)]
+    assert (ended.outcome, ended.detail.partition("\n")[0]) == (ToolOutcome.CANCELLED, "before")
 
 
 async def test_an_interruption_ends_the_call_that_runs_and_those_after_it_do_not_begin(tmp_path: Path) -> None:
