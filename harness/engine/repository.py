@@ -6,7 +6,7 @@ git runs without programs that the repository names (`harness.processes.git_safe
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -22,9 +22,17 @@ MOST_UNTRACKED = 500
 """New files whose text is read."""
 MOST_BYTES = 1_000_000
 """Of one file; a larger one counts as binary."""
-_OPTIONS = ("--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--submodule=short", "--no-relative")
+_OPTIONS = (
+    "--diff-filter=u",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--find-renames",
+    "--submodule=short",
+    "--no-relative",
+)
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
-_SECTION = re.compile(rb"^diff --(?=git |cc |combined )", re.MULTILINE)
+_SECTION = re.compile(rb"^diff --(?=git )", re.MULTILINE)
 _DEFAULTS = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master")
 """What a review compares with, the first that exists."""
 
@@ -36,7 +44,7 @@ class ChangedFile:
     group: str
     """staged, unstaged, changed (both together) or untracked."""
     path: str
-    """From the top of the repository."""
+    """From the top of the repository, in one line."""
     added: int
     removed: int
     note: str = ""
@@ -59,11 +67,14 @@ class Changes:
     files: tuple[ChangedFile, ...]
 
 
-def local_changes(folder: Path) -> Changes:
-    """What is staged, not staged, and not tracked. Raises HarnessError where there is no repository or git fails."""
-    with_git = _Repository(folder)
-    staged, unstaged = with_git.compared("staged", "--cached"), with_git.compared("unstaged")
-    return Changes("the last commit", (*staged, *unstaged, *with_git.untracked()))
+def local_changes(folder: Path, wanted: str = "") -> Changes:
+    """What is staged, not staged, and not tracked. Raises HarnessError where there is no repository or git fails.
+
+    `wanted`: only this file or what is in this folder, named from the top or by its end; empty: all.
+    """
+    with_git = _Repository(folder, os.path.normpath(wanted) if wanted else ".")
+    staged, unstaged = with_git.compared("staged", "--cached"), with_git.compared("unstaged", "--ours")
+    return Changes("the last commit", (*staged, *with_git.in_conflict(list(unstaged)), *with_git.untracked()))
 
 
 def changes_since(folder: Path, base: str) -> Changes:
@@ -77,8 +88,9 @@ def changes_since(folder: Path, base: str) -> Changes:
 
 
 class _Repository:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wanted: str = ".") -> None:
         self._top = folder
+        self._wanted = wanted
         try:
             self._top = Path(os.fsdecode(self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")))
         except HarnessError as error:
@@ -114,7 +126,8 @@ class _Repository:
 
     def compared(self, group: str, *what: str) -> Iterator[ChangedFile]:
         """The files that `git diff` with these arguments finds."""
-        counted = list(_counts(self._git("diff", *_OPTIONS, "--numstat", "-z", *what, "--")))
+        numbers = _counts(self._git("diff", *_OPTIONS, "--numstat", "-z", *what, "--"))
+        counted = [one for one in numbers if self._is_wanted(one[3])]
         lines, wanted = 0, []
         for added, removed, old, path in counted:
             lines += (added or 0) + (removed or 0)
@@ -123,25 +136,45 @@ class _Repository:
             wanted += [f":(top,literal){name}" for name in dict.fromkeys((old, path)) if name]
         hunks: list[bytes] = []
         if wanted:
-            hunks = _SECTION.split(self._git("diff", *_OPTIONS, *_PREFIXES, *what, "--", *wanted))[1:]
+            hunks = list(_sections(self._git("diff", *_OPTIONS, *_PREFIXES, *what, "--", *wanted)))
         for index, (added, removed, old, path) in enumerate(counted):
             text = hunks[index] if index < len(hunks) else b""
-            notes = (f"renamed from {sendable(old)}" if old else "", "binary" if added is None else "", *_notes(text))
+            notes = (
+                f"renamed from {_in_one_line(old)}" if old else "",
+                "binary" if added is None else "",
+                *_notes(text),
+            )
             begin = text.find(b"\n@@")
             body = text[begin + 1 :].decode("utf-8", "replace") if begin >= 0 else ""
-            yield ChangedFile(group, sendable(path), added or 0, removed or 0, ", ".join(filter(None, notes)), body)
+            yield ChangedFile(group, _in_one_line(path), added or 0, removed or 0, ", ".join(filter(None, notes)), body)
+
+    def in_conflict(self, files: Sequence[ChangedFile]) -> Iterator[ChangedFile]:
+        """The files that are not staged, and those that a merge has left open: of these, what differs from our side."""
+        names = self._git("diff", "--name-only", "--diff-filter=U", "-z", "--no-relative", "--").split(b"\0")
+        open_ones = dict.fromkeys(name for name in map(os.fsdecode, filter(None, names)) if self._is_wanted(name))
+        shown = {_in_one_line(name) for name in open_ones}
+        for file in files:
+            noted = ", ".join(filter(None, (file.note, "in conflict")))
+            yield replace(file, note=noted) if file.path in shown else file
+        for path in sorted(shown - {file.path for file in files}):
+            yield ChangedFile("unstaged", path, 0, 0, "in conflict")
+
+    def _is_wanted(self, name: str) -> bool:
+        wanted, path = self._wanted, name.rstrip("/")
+        return wanted == "." or path == wanted or path.startswith(f"{wanted}/") or path.endswith(f"/{wanted}")
 
     def untracked(self) -> Iterator[ChangedFile]:
         """The files that git neither tracks nor ignores."""
         names = self._git("ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
-        for index, name in enumerate(sorted(map(os.fsdecode, filter(None, names)))):
+        wanted = (name for name in map(os.fsdecode, filter(None, names)) if self._is_wanted(name))
+        for index, name in enumerate(sorted(wanted)):
             if name.endswith("/"):
-                yield ChangedFile("untracked", sendable(name), 0, 0, "a repository of its own")
+                yield ChangedFile("untracked", _in_one_line(name), 0, 0, "a repository of its own")
                 continue
             lines, note = _text_of(self._top / name) if index < MOST_UNTRACKED else ((), "not read")
             body = "".join(f"+{line}\n" for line in lines)
             hunks = f"@@ -0,0 +1,{len(lines)} @@\n{body}" if lines else ""
-            yield ChangedFile("untracked", sendable(name), len(lines), 0, note, hunks)
+            yield ChangedFile("untracked", _in_one_line(name), len(lines), 0, note, hunks)
 
 
 def _counts(printed: bytes) -> Iterator[tuple[int | None, int | None, str, str]]:
@@ -156,6 +189,20 @@ def _counts(printed: bytes) -> Iterator[tuple[int | None, int | None, str, str]]
         yield *numbers, os.fsdecode(old), os.fsdecode(new)  # type: ignore[misc]  # two numbers and two names
 
 
+def _sections(printed: bytes) -> Iterator[bytes]:
+    """The diffs of the files. That of a file which became a link, or the reverse, comes in two with one heading."""
+    before = b""
+    for part in _SECTION.split(printed)[1:]:
+        heading = part.partition(b"\n")[0]
+        if heading != before:
+            yield part
+        before = heading
+
+
+def _in_one_line(name: str) -> str:
+    return sendable(name).replace("\n", "\\n")
+
+
 def _notes(section: bytes) -> Iterable[str]:
     head = section.partition(b"\n@@")[0].decode("utf-8", "replace")
     for sign, words in (("new file mode 160000", "submodule"), ("new file", "new"), ("deleted file", "deleted")):
@@ -166,8 +213,6 @@ def _notes(section: bytes) -> Iterable[str]:
         yield "submodule"
     if mode := re.search(r"^old mode (\d+)\nnew mode (\d+)$", head, re.MULTILINE):
         yield f"mode {mode[1]} → {mode[2]}"
-    if head.startswith(("cc ", "combined ")):
-        yield "in conflict"
 
 
 def _text_of(file: Path) -> tuple[Sequence[str], str]:

@@ -152,9 +152,10 @@ class Session:
         self._parts.attached[f"skill {skill.name}"] = framed(skill, arguments)
         return self._agent.run(f"Use the skill {skill.name}" + (f": {arguments}" if arguments else "."))
 
-    async def local_changes(self) -> Changes:
-        """What is staged, unstaged and untracked in the repository of the workspace. Raises HarnessError."""
-        return await in_thread(partial(local_changes, self.settings.workspace))
+    async def local_changes(self, wanted: str = "") -> Changes:
+        """What is staged, unstaged and untracked in the repository of the workspace; `wanted`: only in this file or
+        folder. Raises HarnessError."""
+        return await in_thread(partial(local_changes, self.settings.workspace, wanted))
 
     async def review(self, base: str) -> AsyncGenerator[Event, None]:
         """Let the model review what differs from `base` (empty: the default branch), with tools that only read.

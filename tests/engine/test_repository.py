@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.engine.repository import ChangedFile, changes_since, local_changes
+from harness.engine.repository import MOST_UNTRACKED, ChangedFile, changes_since, local_changes
 
 WHO = ("-c", "user.name=n", "-c", "user.email=n@example.org", "-c", "protocol.file.allow=always")
 
@@ -181,10 +181,58 @@ def test_odd_repositories_are_told_in_words(tmp_path: Path, change: Callable[[Pa
     assert not (folder / "ran").exists()
 
 
-def test_a_conflict_is_named(tmp_path: Path) -> None:
+def test_a_conflict_is_named_once_with_what_differs_from_our_side(tmp_path: Path) -> None:
     begin(tmp_path)
+    (tmp_path / "z.txt").write_text("z\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "z")
     in_conflict(tmp_path)
-    assert any(one.path == "a.txt" and "in conflict" in one.note for one in local_changes(tmp_path).files)
+    (tmp_path / "z.txt").write_text("zz\n")
+    changed, other = local_changes(tmp_path).files
+    assert (changed.group, changed.path, changed.note) == ("unstaged", "a.txt", "in conflict")
+    assert new_text(changed, "main\n") == (tmp_path / "a.txt").read_text()
+    assert (other.path, new_text(other, "z\n")) == ("z.txt", "zz\n")
+    assert [one.path for one in local_changes(tmp_path, "a.txt").files] == ["a.txt"]
+
+
+def test_a_file_that_a_merge_left_without_our_side_is_named(tmp_path: Path) -> None:
+    begin(tmp_path)
+    git(tmp_path, "checkout", "-qb", "side")
+    (tmp_path / "a.txt").write_text("side\n")
+    git(tmp_path, "commit", "-qam", "side")
+    git(tmp_path, "checkout", "-q", "main")
+    git(tmp_path, "rm", "-q", "a.txt")
+    git(tmp_path, "commit", "-qm", "gone")
+    subprocess.run(("git", *WHO, "merge", "-q", "side"), cwd=tmp_path, capture_output=True, check=False)
+    assert [(one.path, one.note) for one in local_changes(tmp_path).files] == [("a.txt", "in conflict")]
+
+
+def test_a_file_that_became_a_link_does_not_shift_the_diffs_of_others(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "b.txt").write_text("b\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "b")
+    (tmp_path / "a.txt").unlink()
+    (tmp_path / "a.txt").symlink_to("b.txt")
+    (tmp_path / "b.txt").write_text("c\n")
+    *_, last = local_changes(tmp_path).files
+    assert (last.path, new_text(last, "b\n")) == ("b.txt", "c\n")
+
+
+def test_a_file_that_is_asked_for_is_read_behind_any_number_of_others(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "new").mkdir()
+    for number in range(MOST_UNTRACKED + 1):
+        (tmp_path / "new" / f"{number:04}").write_text("x\n")
+    last = f"new/{MOST_UNTRACKED:04}"
+    (found,) = local_changes(tmp_path, f"./{last}").files
+    assert (found.path, found.added) == (last, 1)
+
+
+def test_a_name_with_a_line_break_is_one_line(tmp_path: Path) -> None:
+    begin(tmp_path)
+    (tmp_path / "a\nb.py  +9 −0").write_text("x\n")
+    assert [one.path for one in local_changes(tmp_path).files] == ["a\\nb.py  +9 −0"]
 
 
 def test_a_review_compares_the_working_tree_with_the_merge_base(tmp_path: Path) -> None:

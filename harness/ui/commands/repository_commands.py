@@ -11,6 +11,8 @@ PAGE_LINES = 200
 """Lines of diffs after which a page ends, with the file that reaches it."""
 MOST_LINES = 1_000
 """Lines shown of one file."""
+MOST_LISTED = 100
+"""Files of a group that the list before the diffs names."""
 GROUPS = ("staged", "unstaged", "untracked")
 
 
@@ -37,13 +39,12 @@ def add_dir(session: Session, argument: str) -> CommandResult:
 
 
 async def _diff(session: Session, argument: str) -> tuple[str, ...]:
-    files = (await session.local_changes()).files
+    wanted = "" if argument.isdigit() else argument
+    files = (await session.local_changes(wanted)).files
+    if not files and wanted:
+        raise CommandError(f"No changed file is called {argument!r}; /diff lists them.")
     if not files:
         return ("Nothing has changed since the last commit.",)
-    if argument and not argument.isdigit():
-        files = tuple(file for file in files if _is_below(file.path, argument.rstrip("/")))
-        if not files:
-            raise CommandError(f"No changed file is called {argument!r}; /diff lists them.")
     pages = list(_pages(files))
     number = int(argument) if argument.isdigit() else 1
     if not 1 <= number <= len(pages):
@@ -53,10 +54,6 @@ async def _diff(session: Session, argument: str) -> tuple[str, ...]:
     left = sum(map(len, pages[number:]))
     more = [f"{counted(left, 'more file')}: /diff {number + 1}, or /diff PATH for one of them"] if left else []
     return (*head, *shown, *more)
-
-
-def _is_below(path: str, wanted: str) -> bool:
-    return path == wanted or path.startswith(f"{wanted}/") or path.endswith(f"/{wanted}")
 
 
 def _pages(files: Sequence[ChangedFile]) -> Iterator[Sequence[ChangedFile]]:
@@ -73,13 +70,16 @@ def _pages(files: Sequence[ChangedFile]) -> Iterator[Sequence[ChangedFile]]:
 
 
 def _overview(files: Sequence[ChangedFile]) -> Iterator[str]:
-    width = max(len(visible(file.path)) for file in files)
-    for group in GROUPS:
-        if inside := [file for file in files if file.group == group]:
+    groups = {group: [file for file in files if file.group == group] for group in GROUPS}
+    width = max(len(visible(file.path)) for inside in groups.values() for file in inside[:MOST_LISTED])
+    for group, inside in groups.items():
+        if inside:
             added, removed = sum(file.added for file in inside), sum(file.removed for file in inside)
             yield f"{group}: {counted(len(inside), 'file')}, +{added:,} −{removed:,}"
-            for file in inside:
+            for file in inside[:MOST_LISTED]:
                 yield f"  {visible(file.path):<{width}}  +{file.added:,} −{file.removed:,}  {file.note}".rstrip()
+            if len(inside) > MOST_LISTED:
+                yield f"  … {counted(len(inside) - MOST_LISTED, 'more file')}"
 
 
 def _parts(file: ChangedFile) -> Iterator[str]:
