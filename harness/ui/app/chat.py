@@ -51,12 +51,17 @@ class Chat(ScrollView):
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
-        scrollbar-color: $surface-lighten-2;
-        scrollbar-color-hover: $surface-lighten-3;
-        scrollbar-color-active: $surface-lighten-3;
+        scrollbar-color: $foreground 35%;
+        scrollbar-color-hover: $foreground 50%;
+        scrollbar-color-active: $foreground 50%;
         scrollbar-background: $background;
         scrollbar-background-hover: $background;
         scrollbar-background-active: $background;
+        &:ansi {
+            scrollbar-color: ansi_bright_black;
+            scrollbar-color-hover: ansi_bright_black;
+            scrollbar-color-active: ansi_bright_black;
+        }
     }
     """
 

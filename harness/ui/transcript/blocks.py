@@ -8,7 +8,7 @@ from markdown_it.token import Token
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.ui.transcript.code import coloured
+from harness.ui.transcript.code import coloured, tint_of
 from harness.ui.transcript.inline import inline_content
 from harness.ui.transcript.kinsoku import wrapped
 
@@ -139,9 +139,13 @@ class _BlockLayout:
         self._push(CODE_INDENT, CODE_INDENT)
         lines: list[Content] = []
         for line in code.split("\n", allow_blank=True):
-            lines += self._wrapped(line)
+            lines += [self._tinted(part, tint_of(line)) for part in self._wrapped(line)]
         self._block(lines)
         self._pop()
+
+    def _tinted(self, line: Content, tint: str) -> Content:
+        """A line of a diff, with its tint to the right edge."""
+        return line.pad_right(max(0, self._room - line.cell_length)).stylize_before(tint) if tint else line
 
     def _open_item(self, token: Token) -> None:
         current = self._lists[-1]
@@ -194,7 +198,7 @@ class _BlockLayout:
     def _line(self, line: Content) -> None:
         if self._prefixes:
             line = Content("").join([*(prefix.next() for prefix in self._prefixes), line])
-        self.lines.append(line.rstrip() if line.plain.endswith(" ") else line)
+        self.lines.append(line.rstrip() if line.plain.endswith(" ") and not tint_of(line) else line)
 
 
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from harness.ui.transcript.wrap import DIFF_STYLES, GOOD
+from harness.ui.transcript.wrap import DIFF_STYLES, MUTED, TINTS
 
 if TYPE_CHECKING:
     from textual.highlight import HighlightTheme
@@ -98,34 +98,60 @@ def _theme() -> type["HighlightTheme"]:
 def _change(code: str, limit: int) -> Content:
     lines = code.split("\n")
     path = next((line.removeprefix("+++ ").split("\t")[0] for line in lines if line.startswith("+++ ")), "")
-    return Content("\n").join(change_lines(lines, path, usual="", limit=limit))
+    return Content("\n").join(change_lines(lines, path, limit=limit))
 
 
-def change_lines(lines: Sequence[str], path: str, *, usual: str = "dim", limit: int = MOST_CHARACTERS) -> list[Content]:
-    """Lines of a diff: removed ones are red, added ones highlighted as code of the file `path` behind a green sign.
+def change_lines(lines: Sequence[str], path: str, *, limit: int = MOST_CHARACTERS) -> list[Content]:
+    """Lines of a diff with their signs, changed ones tinted and highlighted as code of the file `path`.
 
-    Without a known language, or beyond `limit` characters of code, added lines are green; `usual` is the style of
-    unchanged ones.
+    Without a known language, or beyond `limit` characters of code, added lines are green and removed ones red.
     """
-    styled = [Content.styled(line, DIFF_STYLES.get(line[:1], usual)) for line in lines]
+    headers = _headers(lines)
+    signs = ["" if number in headers else line[:1] for number, line in enumerate(lines)]
+    styled = [
+        Content.styled(line, MUTED if number in headers else DIFF_STYLES.get(signs[number], ""))
+        for number, line in enumerate(lines)
+    ]
     language = LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
-    if language.lower() not in LANGUAGES:
-        return styled
-    for hunk in _hunks(lines):
-        new = [number for number in hunk if lines[number][:1] in ("+", " ", "")]
-        sizes = accumulate(len(lines[number]) for number in new)
-        new = [number for number, size in zip(new, sizes, strict=True) if size <= limit]
-        code = "\n".join(lines[number][1:] for number in new)
+    hunks = [[number for number in hunk if number not in headers] for hunk in _hunks(lines)]
+    for hunk, side in product(hunks if language.lower() in LANGUAGES else [], "-+"):
+        code_lines = [number for number in hunk if signs[number] in (side, " ", "")]
+        sizes = accumulate(len(lines[number]) for number in code_lines)
+        code_lines = [number for number, size in zip(code_lines, sizes, strict=True) if size <= limit]
+        code = "\n".join(lines[number][1:] for number in code_lines)
         limit -= len(code)
         if not code.strip():
             continue
         found = coloured(code, language, closed=True)
         if found.plain not in (code, code.removesuffix("\n")) or not found.spans:
             continue
-        for number, line in zip(new, found.split("\n", allow_blank=True), strict=False):
-            if lines[number].startswith("+"):
-                styled[number] = Content.assemble(("+", f"bold {GOOD}"), line)
-    return styled
+        for number, line in zip(code_lines, found.split("\n", allow_blank=True), strict=False):
+            if signs[number] == side:
+                styled[number] = Content.assemble((side, f"bold {DIFF_STYLES[side]}"), line)
+    return [
+        line.stylize_before(TINTS[sign]) if sign in TINTS else line for line, sign in zip(styled, signs, strict=True)
+    ]
+
+
+def tint_of(line: Content) -> str:
+    """The background of a line of a diff; empty: it has none."""
+    return next((str(span.style) for span in line.spans if span.style in TINTS.values()), "")
+
+
+def _headers(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that name files instead of showing a change, as before the first hunk."""
+    found: set[int] = set()
+    header = any(line.startswith("@@ ") for line in lines)
+    for number, line in enumerate(lines):
+        if line.startswith("@@ "):
+            header = False
+        elif line.startswith("diff ") or (
+            line.startswith("--- ") and "".join(lines[number + 1 : number + 2]).startswith("+++ ")
+        ):
+            header = True
+        if header:
+            found.add(number)
+    return found
 
 
 def _hunks(lines: Sequence[str]) -> Iterator[range]:

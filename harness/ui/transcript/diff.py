@@ -8,9 +8,8 @@ from textual.content import Content
 
 from harness.ui.lines.diff import DiffKind, DiffRow, number_width
 from harness.ui.transcript.code import LANGUAGE_OF_NAME, MOST_CHARACTERS, coloured
-from harness.ui.transcript.wrap import GOOD, MUTED, TAB, one_line
+from harness.ui.transcript.wrap import GOOD, MUTED, TAB, TINTS, one_line
 
-TINTS = {DiffKind.ADDED: "on $diff-added", DiffKind.REMOVED: "on $diff-removed"}
 WORDS = {DiffKind.ADDED: "bold on $diff-added-word", DiffKind.REMOVED: "bold on $diff-removed-word"}
 SIGNS = {DiffKind.ADDED: f"bold {GOOD}", DiffKind.REMOVED: "bold $text-error"}
 LONGEST = 2_000
@@ -41,7 +40,7 @@ def _drawn(row: DiffRow, code: Content, digits: int, width: int, *, wrapped: boo
     lines = code.fold(room) if wrapped and code.cell_length > room else [one_line(code, room)]
     below = Content(" " * margin.cell_length)
     drawn = [Content.assemble(below if number else margin, line) for number, line in enumerate(lines)]
-    if (tint := TINTS.get(row.kind)) is not None:
+    if (tint := TINTS.get(row.kind.value)) is not None:
         drawn = [line.pad_right(max(0, width - line.cell_length)).stylize_before(tint) for line in drawn]
     return Content("\n").join(drawn)
 

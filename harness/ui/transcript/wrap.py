@@ -12,6 +12,8 @@ GOOD = "$text-success"
 NAME = "$text-accent"
 DIFF_STYLES = {"+": GOOD, "-": "$text-error", "@": MUTED}
 """Styles of the lines of a diff by their first character."""
+TINTS = {"+": "on $diff-added", "-": "on $diff-removed"}
+"""Backgrounds of its changed lines."""
 
 TAB = 4
 NARROWEST = 12

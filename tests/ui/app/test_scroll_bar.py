@@ -10,11 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segment
+from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.color import Color
+from textual.geometry import Region
 from textual.scrollbar import ScrollBarRender
+from textual.theme import BUILTIN_THEMES
 
 from harness.ui.app.chat import Chat
+from harness.ui.app.readable_colours import contrast
 from harness.ui.app.scroll_bar import bar_rows
 from harness.ui.transcript.entries import TextEntry
 from tests.ui.app.screens import settled
@@ -62,6 +66,27 @@ async def test_only_rows_that_look_different_are_drawn() -> None:
         shown = [list(row)[-1].style for row in app.screen._compositor.render_strips()]
         background = app.theme_variables["background"].lower()
         assert all(style and style.bgcolor and background in str(style.bgcolor).lower() for style in shown[5:]), shown
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("theme", sorted(BUILTIN_THEMES))
+async def test_the_thumb_is_seen_in_every_theme(theme: str) -> None:
+    app = Host()
+    app.theme = theme
+    async with app.run_test(size=(40, 20)) as pilot:
+        chat = app.query_one(Chat)
+        chat.update([TextEntry(f"entry {number}") for number in range(50)])
+        await settled(pilot)
+        bar = chat.vertical_scrollbar
+        strips = bar.render_lines(Region(0, 0, 1, bar.outer_size.height))
+        styles = [next(iter(strip)).style for strip in strips]
+        thumb = next(style for style in styles if style and style.color)
+        assert thumb.color
+        assert thumb.bgcolor
+        if thumb.color.triplet is None or thumb.bgcolor.triplet is None:  # the terminal's own colours
+            assert thumb.color not in (thumb.bgcolor, Style.parse("default").color)
+        else:
+            assert contrast(Color.from_rich_color(thumb.color), Color.from_rich_color(thumb.bgcolor)) > 1.5
 
 
 def test_a_frame_may_follow_after_a_120th_of_a_second_and_commands_do_not_inherit_that() -> None:
