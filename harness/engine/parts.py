@@ -100,7 +100,7 @@ class AgentParts:
     @property
     def user_commands(self) -> UserCommands:
         """Shell commands, compaction, a new conversation."""
-        return UserCommands(self.core, self.decisions, self.calls, self.attached)
+        return UserCommands(self.core, self.decisions, self.calls, self.rollbacks, self.attached)
 
     @property
     def rewind(self) -> Rewinder:

@@ -17,6 +17,7 @@ from harness.engine.core import AgentCore
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.permissions.asker import ask_permission
+from harness.engine.rewind.rollback import Rollbacks
 from harness.events import OWN_COMMAND, Event, Notice, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.model.prompt import FURTHER_FOLDERS
@@ -46,7 +47,14 @@ HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], No
 class UserCommands:
     """Carries out commands of the user, one after another and never during a turn."""
 
-    def __init__(self, core: AgentCore, decisions: DecisionRunner, calls: ModelCalls, attached: dict[str, str]) -> None:
+    def __init__(
+        self,
+        core: AgentCore,
+        decisions: DecisionRunner,
+        calls: ModelCalls,
+        rollbacks: Rollbacks,
+        attached: dict[str, str],
+    ) -> None:
         """`attached`: texts for the next prompt; `clear` drops them."""
         settings = core.settings
         self._core = core
@@ -55,6 +63,7 @@ class UserCommands:
         self._turns = core.turns
         self._decisions = decisions
         self._calls = calls
+        self._rollbacks = rollbacks
         self._attached = attached
         self._workspace = Workspace(settings.workspace)
         self._outputs = core.outputs
@@ -127,7 +136,9 @@ class UserCommands:
         elif _content(file) != before:
             self._conversation.emit(Notice("warning", f"{name} has changed meanwhile and is left as it is."))
         else:
+            await self._rollbacks.keep_files()
             replace_atomically(file, text.encode())
+            await self._rollbacks.end_turn()
             self._conversation.emit(Notice("info", f"{name} is written; sessions read it when they begin."))
 
     def add_folder(self, folder: Path) -> AsyncGenerator[Event, None]:

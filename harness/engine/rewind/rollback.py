@@ -185,7 +185,11 @@ class Rollbacks:
     async def keep(self, tools: list[str]) -> None:
         """Keep what the files hold, if one of these tools may change them; called before a round of calls."""
         if not all(self._kept.only_reads(tool) for tool in tools):
-            await self._keep(self._conversation.step)
+            await self.keep_files()
+
+    async def keep_files(self) -> None:
+        """Keep what the files hold; /undo of the last turn brings it back."""
+        await self._keep(self._conversation.step)
 
     async def end_turn(self) -> None:
         """Keep what the turn has made of the files, if they were kept before; the user's changes come after this."""

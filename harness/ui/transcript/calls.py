@@ -86,7 +86,9 @@ class CallFold:
                 return self._worked(task, doing=doing, asks=False)
             case WorkAdmitted(pool=AdmissionPool.AGENTS):
                 return self._worked(task, doing="started")
-            case PermissionAsked(agent=agent) if not agent:
+            case PermissionAsked(agent=agent, call_id=id) if (
+                not agent and id in self._places
+            ):  # else of a user's command
                 return self._update(event.call_id, event.tool, at, summary=event.summary)
             case ToolStarted():
                 index = self._update(event.call_id, event.tool, at, summary=event.summary, at=at, running=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.events import HistoryReplaced, Notice, PermissionAsked, ToolEnded, ToolOutcome
+from harness.events import HistoryReplaced, Notice, PermissionAsked, RolledBack, ToolEnded, ToolOutcome
 from harness.session import PermissionAnswer, open_session
 from harness.ui.commands.commands import run_command
 from harness.ui.commands.repository_commands import PAGE_LINES
@@ -121,6 +121,18 @@ async def test_init_shows_the_text_asks_in_every_mode_and_never_overwrites(tmp_p
             with pytest.raises(HarnessError, match="begins with no heading"):
                 await turn_of("/init", session)
         assert not refused.of(HistoryReplaced)
+
+
+async def test_undo_takes_back_what_init_wrote(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says(TEXT)) as here:
+        user = ScriptedUser(PermissionAnswer("once"), PermissionAnswer("once"), meanwhile=lambda: None)
+        async with await open_session(here.loaded, user) as session:
+            await turn_of("/init", session)
+            result = run_command("/undo", session)
+            assert isinstance(result, PlayEvents)
+            restored = [event.files_restored async for event in result.events if isinstance(event, RolledBack)]
+        assert restored == [("AGENTS.md",)]
+        assert not (here.loaded.settings.workspace / "AGENTS.md").exists()
 
 
 async def test_what_was_written_meanwhile_stays_and_nobody_present_means_no(tmp_path: Path) -> None:

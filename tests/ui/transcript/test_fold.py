@@ -231,6 +231,10 @@ def test_what_a_command_prints_while_an_answer_streams_in_is_below_it() -> None:
 # ── calls ───────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_question_about_a_command_of_the_user_is_no_call() -> None:
+    assert not folded(PermissionAsked("offer-AGENTS.md", "init", "write AGENTS.md", "shown above")).entries
+
+
 def test_a_call_is_one_entry_from_its_decision_to_its_end() -> None:
     transcript = folded(dispatched(), PermissionAsked("c1", "grep", "timeout src/", "asks"), started())
     assert transcript.entries == (CallEntry("c1", "grep", "timeout src/", 2.0, running=True),)
