@@ -39,16 +39,21 @@ class QueuedPrompts(Static):
 
         columns, height = self.app.size
         brief = columns < ROOMY_COLUMNS or height < ROOMY_ROWS
-        found = [_row(*row, columns - 2) for row in waiting_rows(joining, where, queue, brief=brief)]
+        found = [with_note(*row, columns - 2) for row in waiting_rows(joining, where, queue, brief=brief)]
         if found != self._rows:
             self._rows = found
             self.display = bool(found)
             self.update("\n".join(found))
 
 
-def _row(text: str, note: str, columns: int) -> str:
-    """A text with a note at the right end of the row; the note stays whole."""
+def with_note(text: str, note: str, columns: int) -> str:
+    """A text with a note at the right end of the row."""
+    from harness.ui.lines.queue import TAKES_BACK  # after the first paint
+
     room = columns - cell_len(note) - 2
+    if room < cell_len(text):  # where it joins matters more than the key
+        note = note.removesuffix(f" · {TAKES_BACK}")
+        room = columns - cell_len(note) - 2
     if not note or room < NARROWEST:
         return text
     cut = text if cell_len(text) <= room else f"{set_cell_size(text, room - 1).rstrip()}…"

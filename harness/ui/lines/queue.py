@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from harness.base.external_text import counted, visible
 from harness.events import ToolStarted
-from harness.ui.turn_queue import TurnQueue
+from harness.ui.turn_queue import TurnQueue, TypedLine
 
 SHOWN = 4
 """Waiting texts of each kind with a row of their own above the prompt."""
@@ -28,18 +28,26 @@ def waiting_rows(joining: Sequence[str], where: str, queue: TurnQueue, *, brief:
     if brief and joining:
         return [(f"\u25b8 {_first_line(joining[0])}", f"{where}, {others:,} more" if others else where)]
     rows = [(f"\u25b8 {_first_line(text)}", "") for text in joining[:SHOWN]]
-    if joining:
-        rows[-1] = (rows[-1][0], "" if queue else TAKES_BACK)
-        rows[0] = (rows[0][0], f"{where} \u00b7 {TAKES_BACK}" if not others else where)
     if len(joining) > SHOWN:
         rows.append((f"  \u2026 {len(joining) - SHOWN:,} more", ""))
+    if joining:
+        rows[-1] = (rows[-1][0], "" if queue else TAKES_BACK)  # the last one, or the row that counts it
+        rows[0] = (rows[0][0], f"{where} \u00b7 {TAKES_BACK}" if not others else where)
     if not queue:
         return rows
-    head = f"{len(queue):,} queued (\u2191 edits the last"
+    head = f"{len(queue):,} queued{until(queue)}"
     if brief:
-        return [(f"{head}): {_first_line(queue.first(1)[0])}", "")]
-    rows.append((f"{head}, Esc returns all)", ""))
+        return [(f"{head}: {_first_line(queue.first(1)[0])}", "")]
+    rows.append((f"{head} (\u2191 edits the last, Esc returns all)", ""))
     return rows + [(row, "") for row in _listed(queue.first(SHOWN), len(queue))]
+
+
+def until(queue: TurnQueue) -> str:
+    """What the queued lines wait for, if a command runs: " until /compact ends"; else empty."""
+    running = queue.running.text.split(maxsplit=1) if isinstance(queue.running, TypedLine) else []
+    name = running[0] if running else ""
+    is_command = name.startswith(("/", "!")) and "/" not in name[1:]  # and no path, which may begin a prompt
+    return f" until {visible(name[:WIDEST_CALL])} ends" if is_command else ""
 
 
 def joins_after(running: Sequence[ToolStarted]) -> str:

@@ -24,7 +24,7 @@ from harness.session import Opening, Session, exit_code, open_session, sessions_
 from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.line import Groups, Line, laid_out
-from harness.ui.lines.queue import joins_after
+from harness.ui.lines.queue import joins_after, until
 from harness.ui.lines.reports import greeting, resumed
 from harness.ui.lines.sessions import session_lines
 from harness.ui.plain.keyboard import Keyboard
@@ -362,9 +362,8 @@ class _Repl(SessionDriver):
         queued = len(self.queue)
         if self.submit("/background" if line.strip() == CTRL_B else line, own_turn=own_turn):
             joins = "joins the next try" if self.waiting else joins_after(self._printer.running)
-            self._printer.say(
-                f"  {counted(len(self.queue), 'prompt')} queued" if len(self.queue) > queued else f"  {joins}"
-            )
+            waits = f"{counted(len(self.queue), 'prompt')} queued{until(self.queue)}"
+            self._printer.say(f"  {waits if len(self.queue) > queued else joins}")
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run work until it ends. Ctrl-C stops a turn, the second time at once; other signals end the program."""

@@ -1,5 +1,7 @@
 """What waits, in lines."""
 
+import pytest
+
 from harness.events import ToolStarted
 from harness.ui.lines.queue import SHOWN, TAKES_BACK, joins_after, queue_text, waiting_rows
 from harness.ui.turn_queue import TurnQueue
@@ -31,9 +33,26 @@ def test_texts_and_prompts_of_their_own_are_told_apart() -> None:
         ("  three", ""),
     ]
     assert waiting_rows(["one"], WHERE, queue_of("two"), brief=True) == [("▸ one", f"{WHERE}, 1 more")]
-    assert waiting_rows((), WHERE, queue_of("two"), brief=True) == [("1 queued (↑ edits the last): two", "")]
+    assert waiting_rows((), WHERE, queue_of("two"), brief=True) == [("1 queued: two", "")]
     many = waiting_rows([f"{number}" for number in range(SHOWN + 2)], WHERE, queue_of(), brief=False)
-    assert (len(many), many[-1]) == (SHOWN + 1, ("  … 2 more", ""))
+    assert (len(many), many[-1]) == (SHOWN + 1, ("  … 2 more", TAKES_BACK))
+    assert [note for _, note in many[1:-1]] == [""] * (SHOWN - 1), "the key takes back the last one"
+
+
+@pytest.mark.parametrize(
+    ("running", "why"),
+    [
+        ("/compact", " until /compact ends"),
+        ("/review main", " until /review ends"),
+        ("!make all", " until !make ends"),
+        ("/etc/hosts what is this?", ""),
+        ("a prompt", ""),
+    ],
+)
+def test_lines_that_wait_for_a_command_say_so(running: str, why: str) -> None:
+    queue = queue_of(running, "two")
+    queue.begin(arrived=False)
+    assert waiting_rows((), WHERE, queue, brief=False)[0] == (f"1 queued{why} (↑ edits the last, Esc returns all)", "")
 
 
 def test_a_list_of_all_that_waits() -> None:
