@@ -7,11 +7,10 @@ from harness.session import PermissionAnswer, PermissionRequest, rule_in_words
 from harness.ui.choices import Choice
 
 NOT_FOR_DANGER = "a dangerous call is allowed once only"
-NO_RULE = "no rule can say just this"
 MOST_SAVED = 400
 """Characters of the rules that one answer saves; more could not be read below their choice."""
-ALWAYS_KEYS = "afe"
-"""Keys of the choices that hold for later calls."""
+NOT_OFFERED = {"a": "no rule allows exactly this", "f": "no rule allows calls like this one", "e": "this edits no file"}
+"""Keys of the choices that hold for later calls, and why a question does not offer them."""
 
 
 def permission_title(asked: PermissionAsked, request: PermissionRequest) -> str:
@@ -77,8 +76,8 @@ def permission_answer(value: str, text: str, request: PermissionRequest) -> Perm
 def missing_choices(request: PermissionRequest) -> dict[str, str]:
     """Keys that other permission questions offer, and why this one does not."""
     offered = {choice.key for choice in permission_choices(request)}
-    why = NOT_FOR_DANGER if request.dangers else NO_RULE
-    return {key: why for key in ALWAYS_KEYS if key not in offered}
+    missing = {key: why for key, why in NOT_OFFERED.items() if key not in offered}
+    return dict.fromkeys(missing, NOT_FOR_DANGER) if request.dangers else missing
 
 
 def asked_by(asked: PermissionAsked | QuestionAsked) -> str:

@@ -63,11 +63,13 @@ def line(status: Status, columns: int) -> Content:
     """The line in `columns` cells.
 
     What does not fit is left out in this order: facts from the last one on, keys, the first fact, the main fact. A
-    warning stays.
+    warning stays. A long first fact, such as the name of a model, takes half of the line at most.
     """
     facts, keys = list(status.facts), list(status.keys)
     main = status.main if status.main in facts else "".join(facts[:1])
     right = _right(status, keys, columns)
+    if facts and main != facts[0] and cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
+        facts[0] = Content(facts[0]).truncate(max(LEAST, columns // 2), ellipsis=True).plain
     while cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
         if others := [fact for fact in facts[1:] if fact != main]:
             facts.remove(others[-1])

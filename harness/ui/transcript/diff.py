@@ -29,7 +29,7 @@ def diff_content(rows: Sequence[DiffRow], path: str, width: int, *, wrapped: boo
 
 def _drawn(row: DiffRow, code: Content, digits: int, width: int, *, wrapped: bool) -> Content:
     if row.kind in (DiffKind.GAP, DiffKind.NOTE):
-        return one_line(Content.styled(f"{row.kind.value:>{digits}}   {row.text}", MUTED), width)
+        return one_line(Content.styled(f"{row.kind.value:>{digits}}   {row.text.expandtabs(TAB)}", MUTED), width)
     for start, end in row.changed:
         code = code.stylize(WORDS[row.kind], start, end)
     code = code.expand_tabs(TAB)

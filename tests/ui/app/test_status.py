@@ -51,6 +51,14 @@ def test_facts_and_keys_are_left_out_from_the_end_and_never_cut(status: Status, 
         )
 
 
+def test_the_long_name_of_a_model_leaves_room_for_the_mode_and_the_keys() -> None:
+    status = Status(("claude-" + "long-" * 14, "asks first", "21 %"), "", USUAL.keys, main="asks first")
+    shown = line(status, 100).plain
+    assert shown.startswith("claude-long-long-")
+    assert "… · asks first" in shown
+    assert shown.endswith("F2 panel   F3 full   ? keys")
+
+
 def test_what_is_left_out_first() -> None:
     assert line(USUAL, 60).plain == "claude · asks first · 20%        F2 panel   F3 full   ? keys"
     assert line(USUAL, 50).plain == "claude · asks first    F2 panel   F3 full   ? keys"
@@ -67,7 +75,7 @@ def test_the_permission_mode_outlives_the_keys_and_the_model(model: str, columns
     status = Status((model, "high", "asks first", "21 %", "$0.11"), "", USUAL.keys, main="asks first")
     shown = line(status, columns).plain
     assert "asks first" in shown
-    assert "F2 panel" not in shown or model in shown
+    assert "F2 panel" not in shown or model[: columns // 2 - 1] in shown
 
 
 @pytest.mark.parametrize("columns", [24, 30, 40, 60])

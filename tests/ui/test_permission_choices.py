@@ -1,0 +1,19 @@
+"""What a permission question says about the keys that it does not offer."""
+
+from dataclasses import replace
+
+from harness.permissions import Effect, PermissionRequest
+from harness.ui.permission_choices import NOT_FOR_DANGER, NOT_OFFERED, missing_choices, permission_choices
+
+BASH = PermissionRequest("id", "bash", Effect.RUN, "ls", "ls", {"command": "ls"}, offers=("bash(ls)",))
+
+
+def test_each_missing_key_has_its_own_reason() -> None:
+    edit = PermissionRequest("id", "edit_file", Effect.WRITE, "a.py", "", {"path": "a.py"}, edits=True)
+    for request, missing in ((BASH, "fe"), (replace(BASH, family="bash(ls *)"), "e"), (edit, "af")):
+        assert missing_choices(request) == {key: NOT_OFFERED[key] for key in missing}
+        assert not set(missing) & {choice.key for choice in permission_choices(request)}
+
+
+def test_a_dangerous_call_has_one_reason_for_all() -> None:
+    assert missing_choices(replace(BASH, dangers=("it deletes",))) == dict.fromkeys("afe", NOT_FOR_DANGER)
