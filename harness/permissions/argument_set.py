@@ -7,6 +7,7 @@ with `=` has a value. Short options may be joined (`-qx`). Anything else is outs
 variables, `@file`.
 """
 
+import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ WRITTEN = re.compile(r"(?P<front>.*\S)\s+<(?P<inside>[^<>]*)>", re.DOTALL)
 _OPTION = re.compile(r"(-\w|--\w[\w-]*)=?")
 _PATH = re.compile(r"[\w.][\w./:,+@\[\] -]*")
 _NAME = re.compile(r"\w[\w:.-]*")
+_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})
+_BROUGHT = frozenset({"node_modules", "venv", "env", "site-packages", "vendor"})
+_PART = re.compile(r"::|\[")
 _VALUE = re.compile(r"(?!-)[\w.:,/\[\]() +=-]+")
 
 
@@ -68,6 +72,19 @@ class ArgumentSet:
             if f"-{letter}" not in self.flags:
                 return None
         return False if len(text) > 1 else None
+
+
+def is_script(text: str) -> bool:
+    """A file of the project that is written by hand, not an interpreter or a tool that it has brought along."""
+    parts = text.split("/")
+    own = all(part and part[0] not in ".-~" and part not in _BROUGHT for part in parts)
+    return own and posixpath.splitext(parts[-1])[1] in _SUFFIXES
+
+
+def file_before(text: str) -> str:
+    """The file in a name such as `tests/a.py::test_b[1]`; empty: it names no part of a file."""
+    found = _PART.search(text)
+    return "" if found is None else text[: found.start()]
 
 
 def parse_arguments(text: str) -> ArgumentSet | None:

@@ -47,6 +47,8 @@ class PermissionRequest:
     named."""
     opens: str | None = None
     """The file that the call opens, where it is not the argument `path`."""
+    changes: bool = False
+    """It changes something even if its effect is that of reading, such as a task board."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()

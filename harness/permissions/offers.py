@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from harness.permissions.argument_set import is_script
 from harness.permissions.name_sets import names
 from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import Surroundings
@@ -21,8 +22,6 @@ from harness.permissions.shell.syntax import Assignment, Word, WordKind
 from harness.permissions.variables import harmless_library
 
 _PLAIN = frozenset("-_./:=,+@%^")
-_SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})
-_BROUGHT = frozenset({"node_modules", "venv", "env", "site-packages", "vendor"})
 
 
 LONGEST = 200
@@ -107,7 +106,7 @@ _LISTED: Mapping[str, str] = MappingProxyType(
 def _kept(words: tuple[Word, ...]) -> int | None:
     """How many words in front stay as they are, where any others may follow; None: all words stay."""
     texts = tuple(word.text if word.known else "" for word in words)
-    if texts[0].startswith("./") and _is_script(texts[0][2:]):
+    if texts[0].startswith("./") and is_script(texts[0][2:]):
         return _before_arguments(texts, 1)
     find = _WIDE.get(texts[0])
     return find(texts) if find is not None else None
@@ -128,16 +127,9 @@ def _before_arguments(texts: tuple[str, ...], number: int) -> int | None:
     return number if named and not any(named) else None
 
 
-def _is_script(text: str) -> bool:
-    """A file of the project that is written by hand, not an interpreter or a tool that it has brought along."""
-    parts = text.split("/")
-    own = all(part and part[0] not in ".-~" and part not in _BROUGHT for part in parts)
-    return own and posixpath.splitext(parts[-1])[1] in _SUFFIXES
-
-
 def _script(texts: tuple[str, ...]) -> int | None:
     """An interpreter gives what follows the script to the script, options too; before it they are its own."""
-    return _before_arguments(texts, 2) if texts[1:2] and _is_script(texts[1].removeprefix("./")) else None
+    return _before_arguments(texts, 2) if texts[1:2] and is_script(texts[1].removeprefix("./")) else None
 
 
 def _run(texts: tuple[str, ...]) -> int | None:

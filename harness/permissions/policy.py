@@ -362,7 +362,7 @@ class Permissions:
 
     def decide(self, request: PermissionRequest) -> Decision:
         """May this call run?"""
-        planning = self.mode is Mode.PLAN and request.effect in (Effect.WRITE, Effect.RUN)
+        planning = self.mode is Mode.PLAN and (request.changes or request.effect in (Effect.WRITE, Effect.RUN))
         for rule in self.rules:
             decision = rule(request)
             if isinstance(decision, Deny) or (decision is not None and not planning):
@@ -373,14 +373,14 @@ class Permissions:
         if judgement is not None and judgement.denied:
             return Deny(judgement.denied, by="rule")
         match request.effect:
-            case Effect.READ:
+            case Effect.READ if not planning:
                 return self._looking(request, judgement, "reading inside the workspace is always allowed")
             case Effect.DELEGATE:
                 return self._looking(request, judgement, "each call of the subagent is decided separately")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
                 why = f"this session is read-only, and {request.tool} {_VERBS[request.effect]}"
                 return Deny(f"{why}; only the user can change its permission mode", by="mode")
-            case Effect.WRITE | Effect.RUN if planning:
+            case _ if planning:
                 return _planning(request, judgement)
             case _ if judgement is None:
                 return self._by_answer(request) or self._by_mode(request)
@@ -467,7 +467,8 @@ def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Deci
     """The decision in plan mode, where only read-only command lines run; `judgement`: without rules that allow."""
     if judgement is None or not _looks(request, judgement):
         missing = "" if judgement is None or judgement.missing == "the call" else f" ({judgement.missing})"
-        what = f"{request.tool} {_VERBS[request.effect]}{missing if request.tool == SHELL else ''}"
+        verb = "changes something" if request.changes else _VERBS[request.effect]
+        what = f"{request.tool} {verb}{missing if request.tool == SHELL else ''}"
         return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")
     asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
     return asked or Allow(judgement.allowed, only_looks=True, looks=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
+from harness.permissions.argument_set import file_before
 from harness.permissions.arguments import ParsedArguments
 from harness.permissions.dangers import dangers, dangers_of
 from harness.permissions.decision import PermissionRequest
@@ -418,7 +419,7 @@ def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
         for value in (
             word.text.partition("=")[2],
             word.text.removeprefix("@") if word.text[:1] == "@" else "",
-            word.text.partition("::")[0] if "::" in word.text else "",
+            file_before(word.text),
         )
         if value
     )

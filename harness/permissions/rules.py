@@ -18,7 +18,7 @@ from functools import cached_property
 
 from harness.events.tool_names import NOTEBOOKS, nearest_tool, plain_name, tool_called
 from harness.hooks import Verdict
-from harness.permissions.argument_set import WRITTEN, ArgumentSet, parse_arguments
+from harness.permissions.argument_set import WRITTEN, ArgumentSet, file_before, is_script, parse_arguments
 from harness.permissions.dangers import OPAQUE, as_git
 from harness.permissions.disk import Disk, TreeContents
 from harness.permissions.programs import PROGRAMS
@@ -72,7 +72,7 @@ class PermissionRule:
     arguments: ArgumentSet | None = None
     """What may follow the command; None: nothing else, or what a * says."""
     around: Surroundings | None = None
-    """With `arguments`: what their paths are relative to."""
+    """What the relative names in a command are relative to."""
     path: PathPattern | None = None
     also: tuple[PathPattern, ...] = ()
     """Other readings of the path in a rule that denies or asks: it is never less than its author thought."""
@@ -114,7 +114,8 @@ class PermissionRule:
             case RequirementKind.COMMAND:
                 if self.arguments is not None:
                     return self._covers_arguments(self.arguments, need, disk)
-                return self._covers_command(need.words) and (self.command is None or self._sets(need.assignments))
+                sets = self.command is None or self._sets(need.assignments)
+                return self._covers_command(need.words) and sets and self._is_about_files_of(need.folders)
             case RequirementKind.WRITE if self.subject == SHELL:
                 return self.exact and bool(need.words) and self._covers_command(need.words)
             case _ if self.subject == SHELL and need.kind is not RequirementKind.UNREADABLE:
@@ -170,6 +171,16 @@ class PermissionRule:
             return bool(words) and not any(map(_surprising, words))
         return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False, wide=False)
 
+    def _is_about_files_of(self, folders: tuple[str, ...]) -> bool:
+        """Its relative names are files of the workspace: `./build.sh` says nothing about that of another folder."""
+        if self.around is None or self.command is None:
+            return True
+        first, *rest = [word.text for word in self.command]
+        relative = "/" in first and first[0] not in "/~"
+        if not relative and not any(is_script(text.removeprefix("./")) for text in rest):
+            return True
+        return bool(folders) and all(folder == self.around.workspace for folder in folders)
+
     def _sets(self, assignments: tuple[Assignment, ...]) -> bool:
         """All that it names is set, and nothing else but what is harmless: `DRY_RUN=1 x` does not allow `x`."""
         mine = self.assignments
@@ -185,7 +196,8 @@ class PermissionRule:
         paths = arguments.paths_among(rest)
         if paths is None or not need.folders or not self._sets(need.assignments):
             return False
-        joined = (self.around.joined(path.text, folder) for path in paths for folder in need.folders)
+        named = (name for path in paths for name in (path.text, file_before(path.text)) if name)
+        joined = (self.around.joined(name, folder) for name in named for folder in need.folders)
         places = (real for path in (*need.folders, *joined) for real in disk.places.get(path) or leads_to(path, disk))
         return _fits(self.command, front, unknown=False, wide=False) and all(map(self.around.inside, places))
 
@@ -313,8 +325,7 @@ def parse_rule(
             pattern = f"{pattern[:-2]} *"
         arguments = _arguments(pattern, verdict)
         words, assignments = _command_pattern(pattern if arguments is None else pattern[: pattern.rindex("<")])
-        around_it = None if arguments is None else around
-        return PermissionRule(verdict, plain, subject, words, assignments, arguments, around_it, scope=scope)
+        return PermissionRule(verdict, plain, subject, words, assignments, arguments, around, scope=scope)
     if subject in (READ, WRITE):
         if re.search(r"\{[^}]*,", pattern):
             raise RuleError("has braces, which mean nothing in a path; write a rule for each")

@@ -108,7 +108,9 @@ def board_tools(work: TaskWork) -> tuple[Tool, ...]:
     """The tools with which an agent works on a board. They change only the board, so they need no permission."""
 
     def tool(name: str, arguments: type[ToolArguments], run: Callable[..., Any], words: str) -> Tool:
-        return Tool(name, words, arguments, Effect.READ, _on_board(partial(run, work)), summary_of, parallel=True)
+        changes = name not in (TASK_LIST, TASK_GET)
+        on_board = _on_board(partial(run, work))
+        return Tool(name, words, arguments, Effect.READ, on_board, summary_of, changes=changes, parallel=True)
 
     return (
         tool(

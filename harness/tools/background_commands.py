@@ -373,6 +373,7 @@ def _kill_tool(background: BackgroundRunner) -> Tool:
         description="End a background command and all its children, or remove it from the queue.",
         arguments=KillArguments,
         effect=Effect.READ,  # no question: it ends only commands that this session was allowed to start
+        changes=True,
         run=kill_background,
         summarise=_id_of,
     )

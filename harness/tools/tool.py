@@ -329,6 +329,9 @@ class Tool:
     is interrupted; it is abandoned if it does not end shortly after."""
     summarise: Callable[[Json], str] = _first_value
     """The call in one line. Takes the raw input, right or wrong, and never raises."""
+    changes: bool = False
+    """With `Effect.READ`: it needs no permission, but changes something other than files, such as a task board. Plan
+    mode refuses it."""
     parallel: bool = False
     """True: safe to run at the same time as other parallel calls."""
     preview: Callable[[ToolContext, Any], str] | None = None

@@ -192,6 +192,30 @@ async def test_a_call_behind_the_proposal_in_the_same_reply_does_not_run(given: 
     assert [event.outcome for event in turn.of(ToolEnded)] == [ToolOutcome.OK, ToolOutcome.CANCELLED]
 
 
+@pytest.mark.parametrize("mode", ["plan", "ask"])
+async def test_a_tool_that_needs_no_permission_is_refused_where_it_changes_what_is_no_file(
+    mode: str, tmp_path: Path
+) -> None:
+    looks = ('task_list", input = {}', 'task_get", input = { id = "t1" }', 'list_background", input = {}')
+    changes = (
+        *('task_create", input = { tasks = [{ subject = "a" }] }', 'task_claim", input = {}'),
+        'task_update", input = { id = "t1", note = "a" }',
+        *('kill_background", input = { id = "c1" }', 'schedule_delete", input = { id = "s1" }'),
+    )
+    wanted = [f'{{ name = "{call} }}' for call in (*looks, *changes)]
+    extras: dict[str, object] = {"board": "session", "schedule": True, "schedule_tools": True}
+    script = calls(*wanted) + says("Done.")
+    async with (
+        sessions(tmp_path, script, permission_mode=mode, **extras) as here,
+        await here.open() as session,
+    ):
+        turn = await played(session.run("look"))
+    ended = {event.tool: event.outcome for event in turn.of(ToolEnded)}
+    assert ToolOutcome.INVALID not in ended.values()
+    denied = [name for name, outcome in ended.items() if outcome is ToolOutcome.DENIED]
+    assert sorted(denied) == sorted(call.partition('"')[0] for call in changes if mode == "plan")
+
+
 # ── it lasts ────────────────────────────────────────────────────────────────────────────────────────
 
 

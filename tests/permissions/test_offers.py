@@ -114,10 +114,22 @@ def test_a_family_covers_what_its_words_say() -> None:
 
 def test_a_path_of_a_family_does_not_leave_the_folder_by_a_link() -> None:
     gate = permissions(allow=asked("pytest").family)
-    request = bash("pytest tests/link")
-    for real, kind in (("/srv/project/tests/link", Allow), ("/etc", Ask)):
-        disk = replace(empty_disk(gate.questions(request)), places={"/srv/project/tests/link": (real,)})
-        assert isinstance(gate.decide(replace(request, disk=disk)), kind)
+    for path in ("tests/link", "tests/link::test_a", "tests/link[a"):
+        request = bash(f"pytest {path}")
+        assert "/srv/project/tests/link" in gate.questions(request).paths
+        for real, kind in (("/srv/project/tests/link", Allow), ("/etc", Ask)):
+            disk = replace(empty_disk(gate.questions(request)), places={"/srv/project/tests/link": (real,)})
+            assert isinstance(gate.decide(replace(request, disk=disk)), kind), path
+
+
+@cases(__file__, "of this folder", "line")
+def test_a_rule_about_a_file_says_nothing_about_that_of_another_folder(line: str) -> None:
+    rules = [*offers(line), asked(line).family]
+    for rule in filter(None, rules):
+        assert isinstance(decided(line, allow=rule), Allow)
+        for folder in ("src", "node_modules/evil", "src/../a", "$x"):
+            for before in (f"cd {folder} && ", f"cd {folder}; nice ", f"pushd {folder} && "):
+                assert not isinstance(decided(f"{before}{line}", allow=rule), Allow), (before, rule)
 
 
 NASTY = grouped(__file__, "nasty")

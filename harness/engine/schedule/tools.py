@@ -59,7 +59,7 @@ def schedule_tools(schedule: Callable[[], ScheduleRunner]) -> tuple[Tool, ...]:
 
     def tool(name: str, arguments: type[ToolArguments], run: Callable[..., Any], words: str) -> Tool:
         effect = Effect.RUN if name == SCHEDULE_CREATE else Effect.READ
-        return Tool(name, words, arguments, effect, _answered(run), _summary)
+        return Tool(name, words, arguments, effect, _answered(run), _summary, changes=name == SCHEDULE_DELETE)
 
     return (
         tool(

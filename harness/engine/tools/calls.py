@@ -247,6 +247,7 @@ class ToolCalls:
         request = PermissionRequest(
             *(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input),
             opens=tool.opens(call.input) if tool.opens else None,
+            changes=tool.changes,
         )
         disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
         if disk is None:
