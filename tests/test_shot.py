@@ -49,7 +49,7 @@ async def test_the_latest_session_as_it_is_with_conversation_and_panel(place: Pl
 async def test_a_step_is_shown_as_it_was_at_its_end(place: Place) -> None:
     assert (await shot(place, NAME, "--at", "3", "--panel")).code == 0
     told = words(place.folder / "shot.svg")
-    assert "PAUSED" in told
+    assert "paused" in told
     assert "the network" in told
     assert "I look around." not in told
 
@@ -62,8 +62,8 @@ async def test_a_record_is_the_last_one_that_counts(place: Place) -> None:
     assert (await shot(place, NAME, "--seq", str(begins - 1), "--panel")).code == 0
     before = words(place.folder / "shot.svg")
     assert (await shot(place, NAME, "--seq", str(begins), "--panel")).code == 0
-    assert "PAUSED" not in before
-    assert "PAUSED" in words(place.folder / "shot.svg")
+    assert "paused" not in before
+    assert "paused" in words(place.folder / "shot.svg")
 
 
 @pytest.mark.stories

@@ -148,7 +148,7 @@ async def test_the_app_shows_and_writes_no_key(place: Place) -> None:
         terminal.type("\r")
         await terminal.sees("Done.")
         drawn = len(terminal.screen)
-        terminal.type("\x0f")  # the output of the call
+        terminal.type("\x0c")  # draws all of it again
         await terminal.sees("TEAM=blue")
         holds_no_key(terminal.screen[drawn:])
         terminal.type("\x04")

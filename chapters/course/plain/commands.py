@@ -6,7 +6,7 @@ from harness.ui.commands.results import CommandError, PlayEvents, ShowText, Star
 
 BREAKING = ("/fault", "/toolfault")
 """Order faults, which is recorded."""
-COMMANDS = (*BREAKING, "/retry", "/reset", "/clear", "/plan", "/agents")
+COMMANDS = (*BREAKING, "/retry", "/reset", "/clear", "/checklist", "/agents")
 
 
 async def answer(recording: Recording, line: str) -> str:

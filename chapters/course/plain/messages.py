@@ -101,8 +101,8 @@ KEYS: Mapping[str, LocalizedText] = MappingProxyType(
         "/retry /reset …": LocalizedText(
             "continue the turn; let a paused tool work", "ターンを続ける。止めたツールを戻す"
         ),
-        "/plan /agents /clear": LocalizedText(
-            "plan; subagents; forget the conversation", "計画。サブエージェント。会話を消す"
+        "/checklist /agents /clear": LocalizedText(
+            "checklist; subagents; forget the conversation", "チェックリスト。サブエージェント。会話を消す"
         ),
         "…": LocalizedText("anything else is a prompt", "それ以外はエージェントへのプロンプト"),
         "q": LocalizedText("quit; the next start continues here", "終わる。次はこの場面から"),

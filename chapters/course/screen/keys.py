@@ -45,8 +45,8 @@ _TABLE = (
             (
                 "p  i",
                 LocalizedText(
-                    "type a prompt, or /retry, /reset, /plan, /agents, /clear",
-                    "プロンプトか /retry、/reset、/plan、/agents、/clear を打つ",
+                    "type a prompt, or /retry, /reset, /checklist, /agents, /clear",
+                    "プロンプトか /retry、/reset、/checklist、/agents、/clear を打つ",
                 ),
             ),
             ("f", LocalizedText("break something: /fault, /toolfault", "壊す: /fault、/toolfault")),

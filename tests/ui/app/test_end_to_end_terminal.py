@@ -67,7 +67,7 @@ async def test_a_signal_before_anything_is_ready_and_in_a_wait(place: Place, num
         terminal.send(number)
         assert await terminal.ends() == code
         is_given_back(terminal)
-    async with on_screen(place, "--practice", storm(place), "hello") as terminal:
+    async with on_screen(place, "--practice", storm(place), "hello there") as terminal:
         await terminal.sees("next try in")
         assert not terminal.waits_for_lines
         terminal.send(number)
@@ -77,7 +77,10 @@ async def test_a_signal_before_anything_is_ready_and_in_a_wait(place: Place, num
 
 
 async def test_a_terminal_that_goes_away_ends_the_program(place: Place) -> None:
-    for arguments, shown in ((("--practice",), "asks first"), (("--practice", storm(place), "hello"), "next try in")):
+    for arguments, shown in (
+        (("--practice",), "asks first"),
+        (("--practice", storm(place), "hello there"), "next try in"),
+    ):
         async with on_screen(place, *arguments) as terminal:
             await terminal.sees(shown)
             terminal.hang_up()
@@ -85,7 +88,7 @@ async def test_a_terminal_that_goes_away_ends_the_program(place: Place) -> None:
 
 
 async def test_sigint_is_ctrl_c_and_ctrl_c_stops_and_twice_quits(place: Place) -> None:
-    async with on_screen(place, "--practice", storm(place), "hello") as terminal:
+    async with on_screen(place, "--practice", storm(place), "hello there") as terminal:
         await terminal.sees("next try in")
         terminal.send(signal.SIGINT)
         await terminal.sees("interrupted; partial results are kept")

@@ -143,7 +143,7 @@ async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter_and_moves_
 
 
 async def test_commands_that_texts_and_reports_name_work_in_a_chapter(tmp_path: Path) -> None:
-    commands = ("/reset delivery", "/retry", "/plan", "/agents", "/clear", "/retry", "/reset nonsense")
+    commands = ("/reset delivery", "/retry", "/checklist", "/agents", "/clear", "/retry", "/reset nonsense")
     said = await typed(tmp_path, *commands, lesson=lesson("s21"))
     done = said.partition("delivery is reset.")[2]
     assert "⇄ request 18:" in done

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.content import Content
 
 from chapters.course import Progress, lesson, with_model
@@ -12,7 +12,8 @@ from chapters.course.screen.panes import LessonPage, PageView
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.settings import Settings
-from harness.ui.app.question import OPEN, WAITING
+from harness.ui.app.question import OPEN_DANGER, WAITING
+from harness.ui.app.readable_colours import ReadableColours
 from tests.chapters.course.plain.chapter import (
     first,
     with_a_failing_demo,
@@ -204,17 +205,17 @@ async def test_only_its_own_keys_answer_a_question_of_the_agent(tmp_path: Path) 
         drafts = run_of(app).position.recording.workspace / "drafts"
         assert drafts.exists()
         assert app.asking
-        await sees(pilot, OPEN)
+        await sees(pilot, OPEN_DANGER)
         await pilot.press("n", "enter")
         await run_of(app).position.recording.settled()
         await press(pilot, "p")
         await types(pilot, "run rm -rf drafts")
-        await sees(pilot, OPEN)
+        await sees(pilot, OPEN_DANGER)
         await pilot.press("q", "b")
         await sees(pilot, WAITING)
         assert app.prompt.text == "qb"
         await pilot.press("tab")
-        await sees(pilot, OPEN)
+        await sees(pilot, OPEN_DANGER)
         await pilot.press("n", "enter")
         await run_of(app).position.recording.settled()
         assert run_of(app).position.at_end
@@ -261,7 +262,7 @@ async def test_a_page_is_drawn_once_to_the_width_that_it_gets() -> None:
         drawn.append(columns)
         return Content("x" * columns)
 
-    class Panes(App[None]):
+    class Panes(ReadableColours):
         CSS = LAYOUT_CSS
 
         def compose(self) -> ComposeResult:
