@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from harness.permissions import Effect, PermissionRequest
+from harness.permissions import PermissionRequest
+from harness.tools.tool import Effect
 from harness.ui.permission_choices import NOT_FOR_DANGER, NOT_OFFERED, missing_choices, permission_choices
 
 BASH = PermissionRequest("id", "bash", Effect.RUN, "ls", "ls", {"command": "ls"}, offers=("bash(ls)",))
