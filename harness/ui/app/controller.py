@@ -18,6 +18,7 @@ from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.candidates import WorkspaceFiles, command_candidates
 from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
+from harness.ui.app.prompt_text import by_kind
 from harness.ui.app.views import Actions, Views
 from harness.ui.commands.commands import COMMANDS, file_commands
 from harness.ui.commands.results import CommandError
@@ -75,6 +76,8 @@ class Controller(SessionDriver):
         self._leaving: int | None = None
         self._interrupted_at = -TWICE_S
         self._warmed = False
+        self._given_back: tuple[str, ...] = ()
+        """Lines that a stop put into the prompt."""
 
     def _see(self, views: Views, event: Event, at: float) -> None:
         views.see(event, at, answered=self.is_answered(event))
@@ -180,7 +183,11 @@ class Controller(SessionDriver):
         if self._views.shown_step is not None:
             self._views.show_step(None)
         self._app.split_view.chat.follow()
-        return super().submit(text, own_turn=own_turn)
+        lines, self._given_back = by_kind(text, self._given_back), ()
+        *earlier, last = lines
+        for line in earlier:
+            super().submit(line, own_turn=own_turn)
+        return super().submit(last, own_turn=own_turn)
 
     # ── called by the driver ────────────────────────────────────────────────────────────────────
 
@@ -214,6 +221,7 @@ class Controller(SessionDriver):
 
     def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
         if given_back:
+            self._given_back = tuple(given_back)
             self._app.prompt.load("\n".join((*given_back, self._app.prompt.text)).rstrip("\n"))
         if self._leaving is not None:
             self._app.exit(self._leaving)

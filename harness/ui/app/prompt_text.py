@@ -1,7 +1,7 @@
 """The text area of the prompt, and the mode of its text."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
@@ -236,6 +236,24 @@ def submitted(text: str) -> str:
         case "prompt" if text.startswith(SLASHES) and text[1:].startswith(SLASHES):
             text = "//" + text[2:]
     return text.rstrip()
+
+
+def by_kind(text: str, given_back: Sequence[str]) -> list[str]:
+    """What to submit of a text: each command by itself where it begins with lines that a stop gave back.
+
+    As one text, commands behind a prompt would be words of it, and prompts behind `!` would be run by the shell.
+    """
+    block = "\n".join(given_back)
+    kept, rest = text.startswith(block), text[len(block) :]
+    if all(mode_of(line) == "prompt" for line in given_back) or not kept or rest[:1] not in ("", "\n"):
+        return [text]  # changed by the user
+    lines: list[str] = []
+    for line in filter(str.strip, (*given_back, rest[1:])):
+        if lines and mode_of(lines[-1]) == mode_of(line) == "prompt":
+            lines[-1] += f"\n{line}"
+        else:
+            lines.append(line)
+    return lines
 
 
 def _same_until(one: str, other: str) -> int:

@@ -75,6 +75,19 @@ async def test_escape_on_a_command_gives_back_what_waits(tmp_path: Path) -> None
         assert asked(here) == ["sleep 30"]
 
 
+async def test_a_command_that_a_stop_gave_back_is_a_command_again(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says("!sleep 30")
+        await here.sees("Esc stop")
+        for line in ("one", "!echo mine"):
+            await here.says(line)
+        await here.pilot.press("escape")
+        await here.rests()
+        assert here.app.prompt.text == "one\n!echo mine"
+        await here.pilot.press("enter")
+        assert await all_asked(here, 3) == ["sleep 30", "one", "echo mine"]
+
+
 async def test_the_queue_is_seen_and_its_last_prompt_taken_back_for_editing(tmp_path: Path) -> None:
     async with opened(tmp_path, ANSWER) as here:
         await here.says(f"!{WAITS}")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.app.prompt_text import PromptMode, mode_of, submitted
+from harness.ui.app.prompt_text import PromptMode, by_kind, mode_of, submitted
 from harness.ui.commands.commands import is_command
 from tests.ui.app.host import Host, type_text
 
@@ -38,6 +38,21 @@ def test_what_is_submitted_begins_with_the_narrow_sign_of_its_mode(text: str) ->
     assert submitted(taken) == taken
     assert is_command(taken) == (mode == "command")
     assert taken.startswith("!") == (mode == "shell")
+
+
+@pytest.mark.parametrize(
+    ("text", "given_back", "taken"),
+    [
+        ("a\nb\nmore", ("a", "b"), ["a\nb\nmore"]),
+        ("!make\nthen fix it\nsoon", ("!make",), ["!make", "then fix it\nsoon"]),
+        ("!make\nthen fix it\nsoon", ("!make", "then fix it"), ["!make", "then fix it\nsoon"]),
+        ("a\nb\n/cost\n!ls", ("a", "b", "/cost", "!ls"), ["a\nb", "/cost", "!ls"]),
+        ("!make all\nfix it", ("!make", "fix it"), ["!make all\nfix it"]),
+        ("!ls\npwd", (), ["!ls\npwd"]),
+    ],
+)
+def test_lines_that_a_stop_gave_back_keep_their_kind(text: str, given_back: tuple[str, ...], taken: list[str]) -> None:
+    assert by_kind(text, given_back) == taken
 
 
 async def test_in_the_normal_mode_of_vim_u_undoes_and_every_other_key_does_its_own() -> None:
