@@ -58,7 +58,7 @@ class Conversation:
         self.state = _masked(state or SessionState(messages=tuple(messages)), self.masking)
         """What the events so far have led to."""
         self.denials: list[Denial] = []
-        """Tool calls that were not allowed, also of subagents, oldest first."""
+        """Tool calls that were not allowed since the last turn ended, also of subagents, oldest first."""
         self._record = record
         self._listener: Callable[[Event], None] | None = None
         self._subscribers: list[Callable[[Event], None]] = []
@@ -166,6 +166,11 @@ class Conversation:
     def add_waste(self, usage: Usage, cost_usd: float | None) -> None:
         """Count a paid answer that was discarded as spend on retries."""
         self._add(SpendChanged(0, Usage(), 0.0, usage, cost_usd or 0.0))
+
+    def take_denials(self) -> tuple[Denial, ...]:
+        """The denials, which the turn that ends reports; the next one reports those after them."""
+        taken, self.denials[:] = tuple(self.denials), ()
+        return taken
 
     def _add(self, more: SpendChanged) -> None:
         self.emit(_combined(add, self.spend, more))

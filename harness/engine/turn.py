@@ -19,7 +19,6 @@ class Turn:
     """Seconds on a clock that pauses while a question waits for the user."""
     spend_before: SpendChanged
     step_before: int
-    denials_before: int = 0
     answer: str = ""
     """Text since the last tool results or text of the user: the answer when the turn ends."""
     content: tuple[Block, ...] = ()
@@ -66,5 +65,5 @@ class Turn:
             duration_s=now - self.began,
             unpriced=spend.unpriced - before.unpriced,
             sources=cited(self.content, history),
-            denials=tuple(conversation.denials[self.denials_before :]),
+            denials=conversation.take_denials(),
         )

@@ -47,8 +47,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         conversation.emit(Notice("warning", problem))
     fallbacks = tuple(other for other in parts.core.settings.fallback_models if other != model)
     state = parts.decisions.fresh_state(model, fallbacks)
-    began, denials = _working_time(parts), len(conversation.denials)
-    return Turn(conversation.turn, state, began, conversation.spend, conversation.step, denials)
+    return Turn(conversation.turn, state, _working_time(parts), conversation.spend, conversation.step)
 
 
 def _working_time(parts: AgentParts) -> float:

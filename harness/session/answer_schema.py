@@ -47,7 +47,10 @@ class AnswerSchema:
         try:
             if given.lstrip().startswith("{"):
                 file = Path("--json-schema")
+            elif not given.strip():
+                raise SettingsError("--json-schema is empty; give a file, - for standard input, or the schema itself.")
             elif given in STANDARD_INPUT:
+                file = Path("standard input")
                 with open(0, "rb", closefd=False) as pipe:
                     text = pipe.read(MOST_BYTES + 1).decode("utf-8-sig")
             elif file.is_fifo():  # such as <(…) of a shell

@@ -116,7 +116,7 @@ def from_environment(
     }
     strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables)
     notes = tuple(
-        f"{layer.value} {name} is no setting{_nearest(name, variables, cutoff=0.75)}."
+        f"{layer.value} {name} is no setting{_nearest_variable(name, variables)}."
         for name in strangers
         if not name.startswith(_NO_SETTINGS)
     )
@@ -200,6 +200,13 @@ def _open_to_others(path: Path) -> tuple[str, ...]:
 def _nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     near = get_close_matches(name, known, n=1, cutoff=cutoff)
     return f", perhaps {near[0]!r} was meant" if near else ""
+
+
+def _nearest_variable(name: str, known: Iterable[str]) -> str:
+    """By the part behind the prefix, which all have in common."""
+    parts = {one.removeprefix("HARNESS_"): one for one in known if one.startswith("HARNESS_")}
+    near = get_close_matches(name.removeprefix("HARNESS_").upper(), parts, n=1, cutoff=0.75)
+    return f", perhaps {parts[near[0]]!r} was meant" if near else "; `harness settings` lists them"
 
 
 # ── settings that are tables: prices and headers ────────────────────────────────────────────────

@@ -8,12 +8,15 @@ from harness.policies.recovery import Stop, TurnState
 STATE = TurnState("m")
 
 
+DONE = Stop(STATE, "answered", TransitionCode.COMPLETED)
+
+
 def text(words: str) -> tuple[Block, ...]:
     return ({"type": "text", "text": words},)
 
 
 def turn_of(talk: Conversation) -> Turn:
-    return Turn(talk.turn, STATE, 100.0, talk.spend, talk.step, len(talk.denials))
+    return Turn(talk.turn, STATE, 100.0, talk.spend, talk.step)
 
 
 def test_the_answer_is_the_text_since_the_last_tool_results() -> None:
@@ -35,6 +38,9 @@ def test_the_end_of_a_turn_counts_what_happened_since_it_began() -> None:
     talk.begin_turn("first")
     talk.begin_step()
     talk.denials.append(Denial("c0", "bash", {}, "no"))
+    assert turn_of(talk).ended(DONE, talk, 103.5).denials == (Denial("c0", "bash", {}, "no"),)
+    between = Denial("a1c0", "bash", {}, "of a subagent in the background")
+    talk.denials.append(between)
     talk.begin_turn("second")
     turn = turn_of(talk)
     for _ in range(2):
@@ -45,7 +51,7 @@ def test_the_end_of_a_turn_counts_what_happened_since_it_began() -> None:
     talk.denials.append(late)
     talk.add("assistant", text("So."), Origin.REPLY)
     turn.add(text("So."))
-    ended = turn.ended(Stop(STATE, "answered", TransitionCode.COMPLETED), talk, 103.5)
+    ended = turn.ended(DONE, talk, 103.5)
     assert (ended.turn, ended.code, ended.reason, ended.answer) == (2, TransitionCode.COMPLETED, "answered", "So.")
     assert (ended.usage, ended.cost_usd, ended.requests, ended.unpriced) == (Usage(21, 4), 0.5, 2, 1)
-    assert (ended.steps, ended.duration_s, ended.denials, ended.sources) == (2, 3.5, (late,), ())
+    assert (ended.steps, ended.duration_s, ended.denials, ended.sources) == (2, 3.5, (between, late), ())

@@ -198,11 +198,14 @@ def test_a_folder_called_dotenv_is_no_settings_file(place: Place) -> None:
 
 
 def test_a_misspelt_variable_is_noted_and_those_of_other_programs_are_not(place: Place) -> None:
+    names = {"HARNESS_Model": "x", "HARNESS_FOO": "x"}
     others = {"HARNESS_ACCOUNT_ID": "x", "HARNESS_PLATFORM_URL": "y"}
-    loaded = place.load(environ={"HARNESS_MAX_STEP": "3", "HARNESS_PERMS_DENY": "bash", **others})
+    loaded = place.load(environ={"HARNESS_MAX_STEP": "3", "HARNESS_PERMS_DENY": "bash", **names, **others})
     assert loaded.notes == (
         "environment HARNESS_MAX_STEP is no setting, perhaps 'HARNESS_MAX_STEPS' was meant.",
         "environment HARNESS_PERMS_DENY is no setting, perhaps 'HARNESS_PERMISSIONS_DENY' was meant.",
+        "environment HARNESS_Model is no setting, perhaps 'HARNESS_MODEL' was meant.",
+        "environment HARNESS_FOO is no setting; `harness settings` lists them.",
     )
 
 

@@ -20,6 +20,7 @@ from harness.events import (
     PauseReported,
     ProposedPlan,
     QuestionAsked,
+    SpendChanged,
     StuckReported,
     TransitionCode,
     TurnEnded,
@@ -138,6 +139,7 @@ async def _answer(
         wait.stop()
 
     signalled.interrupts(stop)
+    before = session.conversation.spend
     added = schema.instruction() if schema is not None and not session.asks_for_format else ""
     ends = [await output.play(_begun(session, prompt, added))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
@@ -152,7 +154,7 @@ async def _answer(
         output.note(f"the answer does not fit the schema: {structured.why}; asking once more")
         ends.append(await output.play(session.run(schema.again(structured.why))))
         structured = _structured(schema, ends)
-    end = _together(ends)
+    end = _together(ends, before, session.conversation.spend)
     if structured is not None:
         end = replace(end, answer=ends[-1].answer, sources=())
     output.result(end, session, structured)
@@ -193,17 +195,17 @@ def _begun(session: Session, prompt: str, added: str) -> AsyncGenerator[Event, N
         raise SettingsError(f"{error} A prompt that starts with a slash is written with two.") from error
 
 
-def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
-    """The turns as one: the end of the last, the answers and totals of all."""
+def _together(ends: Sequence[TurnEnded], before: SpendChanged, after: SpendChanged) -> TurnEnded:
+    """The turns as one: the end of the last, the answers of all, and what they and the work between them cost."""
     return replace(
         ends[-1],
         answer="\n\n".join(end.answer for end in ends if end.answer),
-        usage=sum((end.usage for end in ends), Usage()),
-        cost_usd=sum(end.cost_usd for end in ends),
-        unpriced=sum(end.unpriced for end in ends),
+        usage=after.usage - before.usage,
+        cost_usd=after.cost_usd - before.cost_usd,
+        unpriced=after.unpriced - before.unpriced,
         sources=tuple(dict.fromkeys(source for end in ends for source in end.sources)),
         denials=tuple(denial for end in ends for denial in end.denials),
-        requests=sum(end.requests for end in ends),
+        requests=after.requests - before.requests,
         steps=sum(end.steps for end in ends),
         duration_s=sum(end.duration_s for end in ends),
     )

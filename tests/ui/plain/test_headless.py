@@ -344,6 +344,16 @@ async def test_what_was_not_allowed_is_reported_with_an_exit_code_of_its_own(pla
     assert json.loads(allowed.out)["permission_denials"] == []
 
 
+async def test_what_background_agents_were_refused_and_cost_between_two_turns_counts(place: Place) -> None:
+    async with PracticeServer(RuleModel()) as standing:
+        prompt = "use two agents in the background to run `touch x`"
+        ended = await answered(at(place, standing), prompt, "json")
+    result = json.loads(ended.out)
+    assert (ended.code, result["exit_code"]) == (4, 4)
+    assert [denied["tool_input"] for denied in result["permission_denials"]] == [{"command": "touch x"}] * 2
+    assert result["num_requests"] == len(standing.requests)
+
+
 @pytest.mark.stories
 async def test_a_prompt_does_not_wait_for_an_open_pipe_without_a_writer(place: Place) -> None:
     async with server(HELLO) as standing:
