@@ -166,6 +166,12 @@ def _never_kept(target: Manifest, now: Manifest) -> Iterator[str]:
     for path, reason in sorted(target.left_out.items()):
         if reason != IGNORED:
             yield f"{sendable(path)}: {reason}; never kept"
+    ignored: list[str] = []
     for path, reason in sorted(now.left_out.items()):
-        if reason == IGNORED and path not in target.left_out and not target.leaves_out(path.rstrip("/")):
-            yield f"{sendable(path)}: {reason}; it stays as it is"
+        inside = bool(ignored) and ignored[-1].endswith("/") and path.startswith(ignored[-1])
+        if reason == IGNORED and not inside and path not in target.left_out and not target.leaves_out(path.rstrip("/")):
+            ignored.append(path)
+    if ignored:
+        more = f" and {len(ignored) - 1:,} more" if len(ignored) > 1 else ""
+        stays = "they stay as they are" if more else "it stays as it is"
+        yield f"{sendable(ignored[0])}{more}: {IGNORED}; {stays}"

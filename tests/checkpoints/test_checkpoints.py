@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,20 @@ async def test_a_file_that_is_ignored_only_since_is_restored_all_the_same(worksp
     assert restored.not_undone == ("other.txt: ignored by git; it stays as it is",)
     await kept.restore(restored.undo)
     assert (workspace / "notes.txt").read_text() == "2"
+
+
+async def test_files_that_a_program_left_and_git_ignores_are_named_in_one_line(
+    workspace: Path, kept: Checkpoints
+) -> None:
+    first = await kept.keep()
+    write(workspace / ".cache/.gitignore", "*\n")
+    write(workspace / ".cache/a/b", "2")
+    write(workspace / ".cache/c", "2")
+    (line,) = (await kept.restore(first.id)).not_undone
+    assert re.fullmatch(r"\.cache/(: .*; it stays as it is|\.gitignore and 2 more: .*; they stay as they are)", line)
+    write(workspace / "logs/.gitignore", "*\n")
+    (line,) = (await kept.restore(first.id)).not_undone
+    assert re.fullmatch(r"\.cache/( and 1|\.gitignore and 3) more: ignored by git; they stay as they are", line)
 
 
 async def test_a_file_that_came_back_into_a_folder_that_is_ignored_since_goes_again_when_that_is_undone(
