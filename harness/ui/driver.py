@@ -427,6 +427,10 @@ class SessionDriver(ABC):
         try:
             await self.switch(Opening(mode=plan.mode, steps=plan.steps), before)
             self.put(plan.prompt)
+        except HarnessError as error:
+            raise HarnessError(
+                f'{error} The plan has not begun; the prompt "carry the plan out" begins it here.'
+            ) from error
         finally:
             for line in waiting:
                 self.put(line)

@@ -2,18 +2,20 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.events import (
     CompactionStarted,
     Event,
     MessageAdded,
     Origin,
     PauseReport,
+    PlanHandedOver,
     RequestSent,
     TextDelta,
     ToolStarted,
@@ -442,3 +444,20 @@ async def test_texts_for_a_turn_that_hands_over_to_another_session_run_there(tmp
         await driver.open(Opening())
         await driver.rests()
         assert driver.asked == ["go", "one", "two"]
+
+
+async def test_a_plan_whose_new_conversation_cannot_be_opened_says_how_to_carry_it_out_here(tmp_path: Path) -> None:
+    async def hands_over() -> AsyncGenerator[Event, None]:
+        yield PlanHandedOver("Carry out this plan", ("one",), "ask")
+
+    async with driving(tmp_path) as driver:
+        session = driver.session
+        folder = session.state_folder / "sessions"
+        folder.rename(tmp_path / "away")
+        folder.write_text("no folder")
+        driver.put("a line that waits")
+        with pytest.raises(HarnessError, match=r"cannot be created.*carry the plan out"):
+            await driver.play(hands_over())
+        assert driver.session is session
+        await driver.rests()
+        assert driver.asked == ["a line that waits"]

@@ -112,8 +112,8 @@ class Views:
     def enter(self) -> None:
         """Start to draw on the split view."""
         self._visible = True
-        self._split_view.chat.update((), 0)
         self._split_view.chat.set_renderer(EntryRenderer(self._clock, self._split_view.expands, self._live_rows))
+        self._split_view.chat.update((), 0)
         self._split_view.panel.set_renderer(self._visible_rows)
         self.changed()
 

@@ -57,8 +57,10 @@ _MARK = re.compile(r"(?m)^<!-- The steps of the checklist.*$")
 async def edited_plan(plan: ProposedPlan, environment: Mapping[str, str]) -> ProposedPlan:
     """The plan after the user has edited it, with its steps in a list at the end. Raises EditorError."""
     steps = "\n".join(f"- {step}" for step in plan.steps)
-    text, *marked = _MARK.split(await edited(f"{plan.text}\n\n{STEPS}\n{steps}", environment))
-    listed = marked[-1] if marked else steps
+    text = await edited(f"{plan.text}\n\n{STEPS}\n{steps}", environment)
+    listed, marks = steps, list(_MARK.finditer(text))
+    if marks:  # the last one: the plan of the model may have such a line, too
+        text, listed = text[: marks[-1].start()], text[marks[-1].end() :]
     if not text.strip():
         raise EditorError("There is nothing left of the plan; it is unchanged.")
     lines = (line.strip().removeprefix("-").strip() for line in listed.splitlines())

@@ -81,7 +81,7 @@ async def test_a_new_conversation_carries_it_out_and_a_kill_at_the_question_lose
         await terminal.say("add a timeout")
         await terminal.asks("Carry out this plan?")
         await terminal.send(signal.SIGKILL)
-    async with Tmux(place, "--practice", script, "-c", "--yolo") as terminal:
+    async with Tmux(place, "--inline", "--practice", script, "-c", "--yolo") as terminal:
         await terminal.sees("plan mode", "its last turn was cut off")
         await terminal.say("/retry")
         await terminal.asks("Carry out this plan?", "yes, everything without asking, as before")
@@ -89,6 +89,7 @@ async def test_a_new_conversation_carries_it_out_and_a_kill_at_the_question_lose
         await terminal.sees("Carry out this plan, which I have approved", "asks nothing", "todo 0 of 2")
         await terminal.say("/sessions")
         await terminal.sees("approved: # First In", "add a timeout", "2  ")
+        assert "rewound" not in await terminal.scrollback()
 
 
 async def test_leaving_in_lines_gives_the_mode_back(place: Place) -> None:

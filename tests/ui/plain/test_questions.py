@@ -12,7 +12,7 @@ from harness.events import PermissionAsked, ProposedPlan, QuestionAsked, Questio
 from harness.session import PermissionAnswer, PermissionRequest, UserAnswer
 from harness.tools.tool import Effect
 from harness.ui.plain.printer import LinePrinter
-from harness.ui.plain.questions import PlainAsker, answer_in, choice_in, pause_in, permission_in
+from harness.ui.plain.questions import STEPS, PlainAsker, answer_in, choice_in, edited_plan, pause_in, permission_in
 
 
 class Lines:
@@ -317,3 +317,10 @@ async def test_a_plan_is_approved_by_number_only_and_an_edited_one_goes_back_who
     asked = QuestionAsked("id", "Carry out this plan?", OPTIONS, plan=PLAN)
     assert await asker.question(asked) == answer
     assert ("+Add two." in printed.getvalue()) == ("e" in typed)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("text", ["# Do it", f"# Do it\n\n{STEPS}\n- no step\n\nmore", f"{STEPS}\n{STEPS}"])
+async def test_an_edited_plan_that_was_not_changed_is_the_same_also_with_the_mark_of_the_steps(text: str) -> None:
+    plan = ProposedPlan(text, ("one", "--two", f"three {STEPS}"))
+    assert await edited_plan(plan, {"EDITOR": "true"}) == plan
