@@ -258,7 +258,8 @@ async def _doctor(session: Session, flags: list[str]) -> str:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    report = (printed or complaint).decode(errors="replace").rstrip()
+    sections = (printed or complaint).decode(errors="replace").rstrip().split("\n\n")
+    report = "\n\n".join(section for section in sections if not section.startswith("Terminal\n"))  # it had pipes
     return f"This session\n{_facts(session)}\n\n{report}\n\nFlags given to this program do not count in the report."
 
 

@@ -144,6 +144,7 @@ async def test_doctor_reports_the_session_and_the_checks_of_its_folder(tmp_path:
         report = await result.work
         assert session.id in report
         assert "Checks" in report
+        assert "Terminal" not in report, "the checks run without the terminal of the session"
         assert f"workspace {here.loaded.settings.workspace}" in " ".join(report.split())
         with pytest.raises(HarnessError, match="--online"):
             run_command("/doctor now", session)
