@@ -52,6 +52,7 @@ from harness.ui.commands.results import (
 from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
+from harness.ui.question_focus import is_answer_key
 from harness.ui.terminal_programs import command_after_sign, ended_line
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, QueuedLine, TurnLoop, TurnQueue, TypedLine
 
@@ -240,6 +241,8 @@ class SessionDriver(ABC):
             self.retry_now()
         elif runs and self._works_now(line):
             self._at_once(line)
+        elif line and not own_turn and self._joins(line) and is_answer_key(line):
+            self.show_text(f'"{line}" answers no question here, so it was not sent.')
         elif line and not own_turn and self._joins(line):
             self.session.steer(prompt_of(text))
             self.changed()

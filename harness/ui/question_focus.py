@@ -9,13 +9,21 @@ A letter that could be an answer is held for HOLD_S. If more text follows, it wa
 input methods and terminals that deliver a word or a paste as a burst of keys.
 """
 
+import unicodedata
 from dataclasses import dataclass
 from enum import Enum
+from string import ascii_lowercase, digits
 
 GRACE_S = 0.8
 """Seconds without a key before a question opens."""
 HOLD_S = 0.25
 """Seconds without another key after which a letter is an answer."""
+
+
+def is_answer_key(text: str) -> bool:
+    """Nothing but one letter or digit, perhaps repeated: a key for a question, and no text for the model."""
+    letters = {*unicodedata.normalize("NFKC", text.strip()).lower()}
+    return len(letters) == 1 and letters <= {*ascii_lowercase, *digits}
 
 
 class KeyMeaning(Enum):

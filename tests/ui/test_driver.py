@@ -461,3 +461,19 @@ async def test_a_plan_whose_new_conversation_cannot_be_opened_says_how_to_carry_
         assert driver.session is session
         await driver.rests()
         assert driver.asked == ["a line that waits"]
+
+
+@pytest.mark.parametrize("key", ["y", " YY ", "1", "\uff59"])
+async def test_an_answer_typed_before_its_question_is_no_text_for_the_model(key: str, tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER) as driver:
+        driver.submit("go")
+        await runs(driver)
+        assert not driver.submit(key)
+        assert not driver.joining
+        await driver.shows(f'"{key.strip()}" answers no question here')
+        for text in ("no", "y then", "?", "\u65e5"):
+            assert driver.submit(text), "a text joins"
+        go(tmp_path)
+        await driver.rests()
+        assert steered(driver) == ["no", "y then", "?", "\u65e5"]
+        assert driver.asked == ["go"]
