@@ -260,7 +260,10 @@ def _interrupted(output: CommandOutput) -> ToolResult:
 
 
 def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolResult:
-    """The result of a call whose command continues. One that seems to hang counts like any other that timed out."""
+    """The result of a call whose command continues, with the file of its output in the content.
+
+    One that seems to hang counts like any other that timed out.
+    """
     footer = f"\n\n{moved_text(moved, time_s)}"
     content = (output.text(reserve=len(footer)).rstrip("\n") or "(no output yet)") + footer
     detail, lines = output.beginning(DETAIL_CHARACTERS)
@@ -268,8 +271,8 @@ def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolRes
     if moved.reason is MoveReason.TIME_LIMIT and hangs(moved.silent_s, time_s):
         summary, category = f"timed out after {time_s:g} s; {summary}", FailureCategory.TIMEOUT
         broken = ToolOutcome.BROKEN
-        return ToolResult(content, broken, summary, detail, moved.row.output, category, detail_of=lines)
-    return ToolResult(content, ToolOutcome.OK, summary, detail, moved.row.output, detail_of=lines)
+        return ToolResult(content, broken, summary, detail, category=category, detail_of=lines)
+    return ToolResult(content, ToolOutcome.OK, summary, detail, detail_of=lines)
 
 
 def _is_held_to_looking() -> bool:

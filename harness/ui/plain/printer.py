@@ -47,10 +47,12 @@ from harness.ui.transcript.calls import COMMANDS
 
 MOST_LINES = 200
 """Lines shown of the output of a user's own command."""
+FEW_LINES = 3
+"""Lines shown of the output of another command: the first ones, or the last ones of one that failed."""
 LINE_EVERY_S = 1.0
 """Seconds between two lines of output of running commands."""
 LINE_CHARACTERS = 500
-"""Of an output that is a single line."""
+"""Of a line of output."""
 THINKS = "thinking"
 """Stands in for a call id when the open line is that of thinking."""
 COLOURS = {Tone.QUIET: "2", Tone.TROUBLE: "33", Tone.BAD: "31"}
@@ -333,11 +335,13 @@ class LinePrinter:
             call = _call(event.tool, started.summary if started else asked.summary if asked else "")
             self.line(Line(mark, f"{call}: {outcome}", tone))
         shown = self._output_shown.pop(event.call_id, None)
-        detail = event.detail.strip("\n")
         if event.call_id.startswith(OWN_COMMAND):
-            self._output(event)
-        elif event.tool in COMMANDS and detail and "\n" not in detail and detail != shown:
-            self._write(f"  {visible(detail[:LINE_CHARACTERS])}{'…' * (len(detail) > LINE_CHARACTERS)}\n")
+            self._output(event, MOST_LINES)
+        elif event.tool in COMMANDS and event.detail.strip("\n") not in ("", shown, said):
+            if event.outcome is not ToolOutcome.OK:
+                self._output(event, 0, FEW_LINES)
+            elif shown is None or "\n" not in event.detail.strip("\n"):  # not after lines that showed how it went
+                self._output(event, FEW_LINES)
 
     def _is_due(self, event: OutputDelta) -> bool:
         """Whether it is time for a line of output, and there is a new one."""
@@ -351,11 +355,13 @@ class LinePrinter:
         self.end_line()
         self._write(f"  {visible(line)}\n")
 
-    def _output(self, event: ToolEnded) -> None:
-        """The output of a user's own command."""
-        shown = output_excerpt(event.detail, MOST_LINES, detail_of=event.detail_of, full_output=event.full_output)
-        for text in (*shown.lines, *(f"… {note}" for note in shown.notes)):
-            self._write(f"  {visible(text)}\n")
+    def _output(self, event: ToolEnded, most: int, last: int = 0) -> None:
+        """The first and the last lines of the output of a command."""
+        shown = output_excerpt(event.detail, most, last, detail_of=event.detail_of, full_output=event.full_output)
+        notes = shown.notes if most == MOST_LINES else shown.notes[:1]
+        texts = (*shown.lines, *(f"… {note}" for note in notes), *shown.last)
+        for text in texts:
+            self._write(f"  {visible(text[:LINE_CHARACTERS])}{'…' * (len(text) > LINE_CHARACTERS)}\n")
 
     def _painted(self, text: str, tone: Tone) -> str:
         return f"\x1b[{COLOURS[tone]}m{text}\x1b[0m" if self._colours else text

@@ -108,6 +108,7 @@ async def test_a_slow_command_that_continues_is_no_failure(continues: Stage) -> 
     result = await continues.call("bash", command="while :; do echo on; sleep 0.05; done", timeout=1)
     assert "It seems to be slow, not to hang" in result.content
     assert (result.outcome, result.summary) == (ToolOutcome.OK, "b1 continues in the background")
+    assert result.full_output is None, "nothing of the output so far was left out"
     assert continues.of(MovedToBackground)[0].reason is MoveReason.TIME_LIMIT
     await close(continues)
 

@@ -80,12 +80,12 @@ def bash_ended(detail: str, call_id: str = "c1") -> ToolEnded:
         ("one\n", "  one\n"),
         ("\n", ""),
         ("", ""),
-        ("one\ntwo\n", ""),
+        ("one\ntwo\n", "  one\n  two\n"),
         ("a\x1bb", "  a\\x1bb\n"),
         ("x" * 501, f"  {'x' * 500}…\n"),
     ],
 )
-def test_a_single_line_of_output_is_always_printed(detail: str, printed_below: str) -> None:
+def test_the_first_lines_of_output_are_always_printed(detail: str, printed_below: str) -> None:
     assert printed([tool("c1", "cat x"), bash_ended(detail)]) == f"○ bash cat x … ✓ ok, exit 0, 0.2 s\n{printed_below}"
 
 
@@ -276,7 +276,14 @@ def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_li
         "  … 19,998 more lines",
         "  … the model was given the beginning and the end; the whole output is in /tmp/o.txt",
     ]
-    assert len(printed([replace(start, call_id="t1"), replace(end, call_id="t1")]).splitlines()) == 1
+    start, end = replace(start, call_id="t1"), replace(end, call_id="t1", detail="1\n2\n3\n4\n5\n", detail_of=5)
+    assert printed([start, end]).splitlines()[1:] == ["  1", "  2", "  3", "  … 2 more lines"]
+    failed = replace(end, outcome=ToolOutcome.ERROR, summary="exit 1")
+    assert printed([start, failed]).splitlines()[1:] == ["  … 2 more lines", "  3", "  4", "  5"]
+    assert printed([start, OutputDelta("t1", ("1",)), end]).splitlines()[1:] == [
+        "  1",
+        "✓ bash seq 20000: ok, exit 0, 0.1 s",
+    ]
 
 
 def test_a_prompt_is_shown_again_after_the_question_of_an_agent_that_began_to_wait_before_it() -> None:
