@@ -206,7 +206,7 @@ async def test_only_its_own_keys_answer_a_question_of_the_agent(tmp_path: Path) 
         assert drafts.exists()
         assert app.asking
         await sees(pilot, OPEN_DANGER)
-        await pilot.press("n", "enter")
+        await pilot.press("n", "enter", "enter")  # marked, chosen, and no reason given
         await run_of(app).position.recording.settled()
         await press(pilot, "p")
         await types(pilot, "run rm -rf drafts")
@@ -216,7 +216,7 @@ async def test_only_its_own_keys_answer_a_question_of_the_agent(tmp_path: Path) 
         assert app.prompt.text == "qb"
         await pilot.press("tab")
         await sees(pilot, OPEN_DANGER)
-        await pilot.press("n", "enter")
+        await pilot.press("enter", "enter")  # a letter would continue the draft
         await run_of(app).position.recording.settled()
         assert run_of(app).position.at_end
         assert drafts.exists()
