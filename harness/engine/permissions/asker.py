@@ -25,7 +25,7 @@ from harness.permissions import Allow, Ask, Decision, Deny, PermissionAnswer, Pe
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
 PASSING_S = 1.0
-"""Seconds after which a mode that refuses the open question was not only passed through."""
+"""Seconds after which a mode that decides the open question was not only passed through."""
 WaitChoice = Literal["wait", "switch", "stop"]
 
 
@@ -142,18 +142,17 @@ class SerialAsker:
     async def _decided(self, request: PermissionRequest) -> PermissionAnswer:
         """The answer of the mode and the rules, as soon as they have one.
 
-        A refusal counts after a moment: the key for the next mode also passes through the modes that refuse.
+        It counts after a moment: the key for the next mode also passes through others, and a call that one of those
+        allows must not run on the way to plan mode.
         """
         while True:
             match self._decide(request):
                 case Ask():
                     await self._changed()
-                case Deny() as refusal:
+                case decision:
                     changed, _ = await race(self._changed(), self._clock.sleep(PASSING_S))
                     if changed is None:
-                        return _answer_of(refusal)
-                case allowed:
-                    return _answer_of(allowed)
+                        return _answer_of(decision)
 
     @property
     def waited_s(self) -> float:
