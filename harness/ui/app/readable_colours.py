@@ -56,7 +56,7 @@ def readable(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     backgrounds = [Color.parse(variables[name]) for name in BACKGROUNDS]
     if any(colour.ansi is not None for colour in backgrounds):
-        return found | dict.fromkeys(OWN, "transparent") | ANSI_TINTS
+        return found | dict.fromkeys(OWN, "ansi_default") | ANSI_TINTS
     for kind, name in TINTS.items():
         for part, share in (("", TINTED), ("-word", MARKED)):
             tint = backgrounds[0].blend(Color.parse(variables[name]), share)

@@ -264,8 +264,13 @@ def spent(panel: Panel, width: int) -> Sequence[Lines]:
         return ()
     total = _spent(spend.cost_usd, spend.unpriced, spend.usage, width)
     retried = bool(spend.retry_cost_usd or _tokens(spend.retry_usage))
-    wasted = f", retries {_spent(spend.retry_cost_usd, 0, spend.retry_usage, width)}" if retried else ""
-    return ([labelled("spent", Content.assemble((total, QUIET), (wasted, "" if retried else QUIET)))], [])
+    if not retried:
+        return ([labelled("spent", Content.styled(total, QUIET))], [])
+    wasted = f"retries {_spent(spend.retry_cost_usd, 0, spend.retry_usage, width)}"
+    line = labelled("spent", Content.assemble((f"{total}, ", QUIET), wasted))
+    if line.cell_length <= width:
+        return ([line], [])
+    return ([labelled("spent", Content.styled(total, QUIET)), labelled("", wasted)], [])
 
 
 def _spent(cost_usd: float, unpriced: int, usage: Usage, width: int) -> str:

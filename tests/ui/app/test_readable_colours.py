@@ -16,9 +16,19 @@ from textual.theme import BUILTIN_THEMES
 
 from harness.events import ToolOutcome
 from harness.ui.app.chat import Chat
-from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, dimmed, readable
+from harness.ui.app.readable_colours import (
+    BACKGROUNDS,
+    LEAST_CONTRAST,
+    TEXTS,
+    ReadableColours,
+    contrast,
+    dimmed,
+    readable,
+)
 from harness.ui.app.snapshot import SnapshotApp
-from harness.ui.transcript.entries import AnswerEntry, CallEntry, ListEntry, ThinkingEntry
+from harness.ui.app.views import EntryRenderer
+from harness.ui.inline.chat import InlineChat
+from harness.ui.transcript.entries import AnswerEntry, CallEntry, ListEntry, PromptEntry, ThinkingEntry
 from tests.agent.stage import calls, says
 from tests.ui.app.screens import settled
 from tests.ui.app.stories import NAME, STORIES
@@ -101,6 +111,21 @@ async def test_text_of_every_kind_can_be_read(theme: str) -> None:
             app.query_one(Chat).expand_all()
             await settled(pilot)
             assert list(pale(app)) == [], name
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_a_theme_of_the_terminals_own_colours_paints_no_other_background(theme: str) -> None:
+    app = ReadableColours()
+    app.theme = theme
+    edit = CallEntry("c1", "edit_file", "a.py", 0.0, outcome=ToolOutcome.OK, detail=DIFF)
+    async with app.run_test() as pilot:
+        chat = InlineChat(EntryRenderer(lambda: 0.0))
+        await app.mount(chat)
+        await settled(pilot)
+        lines = chat.printed_lines(100, [PromptEntry(1, "x", 0.0), AnswerEntry(ANSWER, done=True), edit])
+        backgrounds = [segment.style.bgcolor for line in lines for segment in line if segment.style]
+        assert len(lines) > 20
+        assert [str(colour) for colour in backgrounds if colour and colour.triplet] == []
 
 
 @pytest.mark.grid(1)

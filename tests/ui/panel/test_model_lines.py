@@ -6,10 +6,14 @@ from harness.events import (
     CompactionEnded,
     PauseReported,
     PermissionAsked,
+    SpendChanged,
     StepStarted,
     TransitionCode,
+    Usage,
 )
 from harness.ui.folds.model import Phase
+from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.model_lines import spent
 from harness.ui.panel.sections import is_calm
 from tests.ui.panel import situations as situation
 from tests.ui.panel.drawn import KEYS, colours, look, panel_content, says
@@ -44,6 +48,17 @@ def test_a_retry_says_why_which_when_what_was_kept_and_what_can_be_pressed() -> 
         "context  ▓▓░░░░░░░░ 41k of 200k",
         "spent    $0.11, retries $0.02",
     ]
+
+
+def test_in_a_narrow_panel_what_retries_cost_has_a_line_of_its_own() -> None:
+    spend = SpendChanged(3, Usage(30_000, 1_000), 0.0, Usage(12_000, 184), 0.0)
+    panel = PanelFold()
+    panel.on_event(spend, NOW)
+    assert [line.plain.split() for line in spent(panel.now, 31)[0]] == [
+        ["spent", "31k", "tokens"],
+        ["retries", "12k", "tokens"],
+    ]
+    assert [line.plain for line in spent(panel.now, 60)[0]] == ["spent    31k tokens, retries 12k tokens"]
 
 
 @pytest.mark.parametrize(("later", "left"), [(-1.0, 4), (0.0, 3), (0.2, 2), (1.2, 1), (2.05, 1), (2.5, 0), (99.0, 0)])
