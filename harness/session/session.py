@@ -143,8 +143,10 @@ class Session:
 
         Returns its number: `SteeringDelivered` has it as soon as the text is in the history. A text that no request
         holds yet can be taken back with `steering.take_back`. What a turn left, for example because it failed, the next
-        one delivers first. Raises HarnessError if no turn runs, or for an empty text.
+        one delivers first. Raises HarnessError if no turn runs, and for a text that is empty or fits no window.
         """
+        if problem := self.context.too_long(text):
+            raise HarnessError(problem)
         return self.steering.add(self.conversation.masking.text(text))
 
     def run_skill(self, skill: Skill, arguments: str) -> AsyncGenerator[Event, None]:

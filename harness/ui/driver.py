@@ -244,7 +244,11 @@ class SessionDriver(ABC):
         elif line and not own_turn and self._joins(line) and is_answer_key(line):
             self.show_text(f'"{line}" answers no question here, so it was not sent.')
         elif line and not own_turn and self._joins(line):
-            self.session.steer(prompt_of(text))
+            try:
+                self.session.steer(prompt_of(text))
+            except HarnessError as error:  # no window holds it
+                self.show_error(error)
+                return False
             self.changed()
             return True
         elif line:

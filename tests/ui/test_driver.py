@@ -344,6 +344,18 @@ async def test_a_prompt_joins_the_running_turn_and_everything_else_keeps_its_kin
         assert (tmp_path / "workspace" / "mine").exists()
 
 
+async def test_a_text_that_fits_no_window_is_refused_and_the_turn_goes_on(tmp_path: Path) -> None:
+    async with driving(tmp_path, RUNS + ANSWER, model="claude-haiku-4-5") as driver:
+        driver.submit("go")
+        await runs(driver)
+        assert not driver.submit("word " * 250_000)
+        await driver.shows("choose a model with a larger window")
+        assert driver.joining == ()
+        go(tmp_path)
+        await driver.rests()
+        assert (steered(driver), driver.asked) == ([], ["go"])
+
+
 async def test_a_stop_gives_back_all_in_the_order_in_which_they_were_typed(tmp_path: Path) -> None:
     async with driving(tmp_path, RUNS + ANSWER) as driver:
         driver.submit("go")
