@@ -119,7 +119,8 @@ async def test_a_theme_of_the_terminals_own_colours_paints_no_other_background(t
     app.theme = theme
     edit = CallEntry("c1", "edit_file", "a.py", 0.0, outcome=ToolOutcome.OK, detail=DIFF)
     async with app.run_test() as pilot:
-        chat = InlineChat(EntryRenderer(lambda: 0.0))
+        chat = InlineChat()
+        chat.set_renderer(EntryRenderer(lambda: 0.0))
         await app.mount(chat)
         await settled(pilot)
         lines = chat.printed_lines(100, [PromptEntry(1, "x", 0.0), AnswerEntry(ANSWER, done=True), edit])
