@@ -24,8 +24,14 @@ _PATHS: Mapping[str, str] = MappingProxyType(
 _BASH = """\
 # eval "$(harness completion bash)"
 _harness() {
-    local line path
+    local line path word quote words=()
     COMPREPLY=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        case $word in
+            [\\'\\"]*) quote=${word:0:1}; word=${word#?}; words+=("${word%"$quote"}") ;;
+            *) quote=; words+=("${word//\\\\/}") ;;
+        esac
+    done
     while IFS= read -r line; do
         case $line in
             :files|:folders)
@@ -33,24 +39,31 @@ _harness() {
                 while IFS= read -r path; do
                     COMPREPLY+=("$path")
                 done < <(compgen "$([[ $line = :files ]] && echo -f || echo -d)" -- "${COMP_WORDS[COMP_CWORD]}") ;;
-            *) COMPREPLY+=("$(printf %q "${line%%$'\\t'*}")") ;;
+            *)
+                path=${line%%$'\\t'*}
+                case $quote in
+                    \\') path=${path//\\'/\\'\\\\\\'\\'} ;;
+                    \\") path=$(sed 's/[\\\\"$`]/\\\\&/g' <<< "$path") ;;
+                    *) printf -v path %q "$path" ;;
+                esac
+                COMPREPLY+=("$path") ;;
         esac
-    done < <("$1" completion --query "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    done < <("$1" completion --query "${words[@]}" 2>/dev/null)
 }
 complete -F _harness harness"""
 _ZSH = """\
 #compdef harness
 # eval "$(harness completion zsh)", after compinit
 _harness() {
-    local line
+    local line current=${(Q)${words[CURRENT]#[\\"\\']}}
     local -a values texts
     while IFS= read -r line; do
         case $line in
-            :files) _files ;;
-            :folders) _files -/ ;;
+            :files) compset -P '--*='; _files ;;
+            :folders) compset -P '--*='; _files -/ ;;
             *) values+=("${line%%$'\\t'*}"); texts+=("${line%%$'\\t'*}  ${line#*$'\\t'}") ;;
         esac
-    done < <("${words[1]}" completion --query "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+    done < <("${words[1]}" completion --query "${(@Q)words[2,CURRENT-1]}" "$current" 2>/dev/null)
     (( $#values )) && compadd -l -d texts -a values
 }
 compdef _harness harness"""
@@ -60,12 +73,15 @@ function __harness_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -q current[1]; or set current ""
+    set current (string unescape -- $current; or string replace -r -- '^["\\']' '' $current)
+    set -l option (string match -r -- '^--[^=]*=' $current)
+    set -l value (string replace -r -- '^--[^=]*=' '' $current)
     for line in ($words[1] completion --query $words[2..-1] $current 2>/dev/null)
         switch $line
             case :files
-                __fish_complete_path $current
+                string replace -r -- '^' "$option" (__fish_complete_path $value)
             case :folders
-                __fish_complete_directories $current
+                string replace -r -- '^' "$option" (__fish_complete_directories $value)
             case '*'
                 echo $line
         end
@@ -94,8 +110,9 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     place = _Place.after(before)
     prefix, sign, value = current.partition("=")
     if current.startswith("--") and sign and (option := place.options.get(prefix)) is not None:
-        yield from ((f"{prefix}={one}", text) for one, text in _values(option, value, before) if one[:1] != ":")
-    elif place.pending is not None:
+        found = _values(option, value, before)
+        yield from ((one if one in (FILES, FOLDERS) else f"{prefix}={one}", text) for one, text in found)
+    elif place.pending is not None and not (place.pending.nargs == "?" and current.startswith("-")):
         yield from _values(place.pending, current, before)
     elif current.startswith("-"):
         names = ((name, action.help or "") for name, action in place.options.items() if not _is_hidden(action))
@@ -153,6 +170,7 @@ def _values(action: argparse.Action, current: str, before: Sequence[str]) -> Ite
         helps = {one.dest: one.help or "" for one in getattr(action, "_choices_actions", ())}
         yield from _fitting(((str(choice), helps.get(str(choice), "")) for choice in action.choices), current)
     elif kind in _PATHS:
+        yield from _fitting(_scripts() if kind == "SCRIPT" else (), current)
         yield _PATHS[kind], ""
     elif (find := _KNOWN.get(action.dest)) is not None:
         yield from _fitting(find(before), current)
@@ -163,6 +181,12 @@ def _fitting(found: Iterable[tuple[str, str]], current: str) -> Iterator[tuple[s
 
 
 # ── values that the parsers do not know ─────────────────────────────────────────────────────────
+
+
+def _scripts() -> Iterator[tuple[str, str]]:
+    from harness.practice.script import Script
+
+    return ((name, "built in") for name in Script.shipped())
 
 
 def _models(before: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -52,6 +52,9 @@ def test_every_visible_flag_of_every_parser_is_a_candidate(command: str) -> None
         ("learn s01", ["s01_agent_loop"]),
         ("--cwd ", [":folders"]),
         ("practice serve --script x", [":files"]),
+        ("--practice pla", ["plan", ":files"]),
+        ("--json-schema=x", [":files"]),
+        ("-p --output-f", ["--output-format"]),
         ("--yolo --no-trust", ["--no-trust-folder"]),
         ("serve --port 1 --mod", ["--model"]),
         ("no such -", values("--")),
@@ -91,6 +94,8 @@ FISH = "harness completion fish | source; complete -C 'harness {words}'"
     [
         (("sh",), {"shot"}),
         (("--effort", "x"), {"xhigh"}),
+        (("--effort", '"xh'), {"xhigh"}),
+        (("--effort", "x\\h"), {"xhigh"}),
         (("completion", ""), {"bash", "zsh", "fish"}),
         (("--json-schema", "o"), {"o n.json"}),
     ],

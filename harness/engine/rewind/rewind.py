@@ -205,6 +205,11 @@ class Rewinder:
     async def _agreed(self, back: RewindPlan) -> bool:
         """Show the changes and ask the user; where none is present, the command was the answer."""
         if not self._asker.present:
+            if back.yours:
+                names = ", ".join(_first(sorted(back.yours)))
+                self._conversation.emit(
+                    Notice("warning", f"changed after the turn, too: {names}; /rewind undo brings that back")
+                )
             return True
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}

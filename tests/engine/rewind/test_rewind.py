@@ -263,6 +263,17 @@ async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: P
     assert user.shown[0].summary.endswith("1 of them changed after the turn")
 
 
+async def test_what_was_changed_after_the_turn_is_named_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    user = ScriptedUser()
+    user.present = False
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(user) as session:
+        await two_turns(session)
+        (here.workspace / "notes.txt").write_text("mine\n")
+        rewound = await played(session.rewind.with_files(2))
+        assert here.files == AFTER_ONE
+    assert f"{LATER}, too: notes.txt;" in rewound.of(Notice)[0].text
+
+
 async def test_what_changed_between_two_turns_stays_also_after_the_session_was_opened_again(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here:
         async with await here.open(ScriptedUser()) as session:
