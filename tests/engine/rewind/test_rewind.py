@@ -265,9 +265,9 @@ async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: P
 
 async def test_what_was_changed_after_the_turn_is_named_where_nobody_can_be_asked(tmp_path: Path) -> None:
     user = ScriptedUser()
-    user.present = False
     async with place(tmp_path, TWO_TURNS) as here, await here.open(user) as session:
         await two_turns(session)
+        user.present = False
         (here.workspace / "notes.txt").write_text("mine\n")
         rewound = await played(session.rewind.with_files(2))
         assert here.files == AFTER_ONE
