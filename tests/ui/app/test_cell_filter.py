@@ -82,6 +82,6 @@ async def test_the_border_of_the_panel_is_straight_in_a_real_terminal(place: Pla
         await terminal.sees("asks first")
         await terminal.say("hello")
         screen = await terminal.sees("The end.", "1 request", gone=("Esc stop",))  # a running turn's line has no border
-    rows = screen.splitlines()[:-2]
+    rows = screen.splitlines()[:-4]  # without the frame of the prompt and the status line
     assert [row for row in rows if EDGE not in row] == []
     assert {cells_one_by_one(row[: row.index(EDGE)]) for row in rows} == {cells_one_by_one(rows[0].split(EDGE)[0])}
