@@ -39,5 +39,5 @@ async def test_a_user_is_asked_about_a_loop_lets_it_continue_and_stops_it_when_i
             "stopped in a loop",
             gone=("The agent is in a loop",),
         )
-        await terminal.say("/plan")
-        await terminal.sees("There is no plan.", "loop    read_file")
+        await terminal.say("/checklist")
+        await terminal.sees("There is no checklist.", "loop    read_file")
