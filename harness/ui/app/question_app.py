@@ -108,7 +108,7 @@ class QuestionApp(TerminalApp):
         asked = self._asked
         if asked is None or asked.question is not message.question or not asked.focus.may_click(self._pressed_at):
             return
-        self._resolve_held(asked, KeyTarget.PROMPT)
+        self._resolve_held(asked, KeyTarget.NONE)  # an answer key is no text: the click answers in its place
         if not asked.focus.open:
             asked.focus.opened(self._clock())
             asked.question.open()

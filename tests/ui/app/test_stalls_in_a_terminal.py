@@ -27,8 +27,13 @@ async def test_the_last_answer_is_on_the_screen_when_the_stalls_end(place: Place
     script, storm = place.folder.parent / "script.toml", place.folder.parent / "storm"
     script.write_text(ANSWERS)
 
-    def ended() -> int:
-        return sum(file.read_text().count('"turn_ended"') for file in place.state.rglob("*.jsonl"))
+    def journal() -> str:
+        return "".join(file.read_text() for file in place.state.rglob("*.jsonl"))
+
+    def all_answered() -> bool:
+        """A prompt that comes during a turn joins it, so that there may be fewer turns and answers than prompts."""
+        kept = journal()
+        return f"prompt {PROMPTS - 1}" in kept and kept.count('"turn_started"') == kept.count('"turn_ended"')
 
     async def slices() -> None:
         while True:
@@ -50,13 +55,14 @@ async def test_the_last_answer_is_on_the_screen_when_the_stalls_end(place: Place
         for number in range(PROMPTS):
             await terminal.say(f"prompt {number}")
             await asyncio.sleep(dice.uniform(0, 1.5))
-        await until(lambda: ended() == PROMPTS, 60)
+        await until(all_answered, 60)
         slicing.cancel()
         await asyncio.gather(slicing, return_exceptions=True)
         await terminal.send(signal.SIGCONT)
         storm.unlink()
+        answers = journal().count('"reply_received"')
         calm_at = time.monotonic()
-        await terminal.sees(f"Answer number {PROMPTS}.")
+        await terminal.sees(f"Answer number {answers}.")
         assert time.monotonic() - calm_at < CALM_S
         await terminal.say("/exit")
         await terminal.sees("exit code 0")
