@@ -338,7 +338,7 @@ class LinePrinter:
         if event.call_id.startswith(OWN_COMMAND):
             self._output(event, MOST_LINES)
         elif event.tool in COMMANDS and event.detail.strip("\n") not in ("", shown, said):
-            if event.outcome is not ToolOutcome.OK:
+            if event.outcome not in (ToolOutcome.OK, ToolOutcome.CANCELLED):
                 self._output(event, 0, FEW_LINES)
             elif shown is None or "\n" not in event.detail.strip("\n"):  # not after lines that showed how it went
                 self._output(event, FEW_LINES)

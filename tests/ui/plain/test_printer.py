@@ -278,6 +278,11 @@ def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_li
     ]
     start, end = replace(start, call_id="t1"), replace(end, call_id="t1", detail="1\n2\n3\n4\n5\n", detail_of=5)
     assert printed([start, end]).splitlines()[1:] == ["  1", "  2", "  3", "  … 2 more lines"]
+    stopped = replace(end, outcome=ToolOutcome.CANCELLED, summary="interrupted")
+    assert printed([start, OutputDelta("t1", ("5",)), stopped]).splitlines()[1:] == [
+        "  5",
+        "○ bash seq 20000: interrupted, 0.1 s",
+    ]
     failed = replace(end, outcome=ToolOutcome.ERROR, summary="exit 1")
     assert printed([start, failed]).splitlines()[1:] == ["  … 2 more lines", "  3", "  4", "  5"]
     assert printed([start, OutputDelta("t1", ("1",)), end]).splitlines()[1:] == [
