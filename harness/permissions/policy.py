@@ -295,7 +295,10 @@ def _missing(missing: list[tuple[Requirement, _Problem]]) -> str:
     about = {need.words for need, problem in missing if problem.why and need.kind is not RequirementKind.COMMAND}
     runs: dict[str, None] = {}
     others: dict[str, None] = {}
+    passes = [need for need, problem in missing if need.words and need.words[0].text in _PASSING and not problem.why]
     for need, problem in missing:
+        if need in passes:
+            continue
         if need.kind is RequirementKind.COMMAND and (problem.why or need.words not in about):
             runs[f"`{_short(need)}`" + (f" ({problem.why})" if problem.why else "")] = None
         elif problem.why and need.kind is not RequirementKind.COMMAND:
@@ -304,8 +307,14 @@ def _missing(missing: list[tuple[Requirement, _Problem]]) -> str:
         elif need.kind is RequirementKind.WRITE and need.shell:
             others[f"it writes `{need.shown.lstrip('&<>| ')}`"] = None
     more = ", …" if len(runs) > MOST_PARTS else ""
+    if passes and not runs and not others:
+        return f"what `{_short(passes[0])}` gets is known only when it runs"
     parts = [f"it runs {', '.join(list(runs)[:MOST_PARTS])}{more}"] if runs else []
     return "; ".join([*parts, *list(others)[:MOST_PARTS]]) or THE_CALL
+
+
+_PASSING = frozenset({"read", "echo"})
+"""Commands of the shell that run no program; the other parts of a line say what matters."""
 
 
 def _short(need: Requirement) -> str:

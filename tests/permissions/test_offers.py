@@ -132,6 +132,19 @@ def test_a_rule_about_a_file_says_nothing_about_that_of_another_folder(line: str
                 assert not isinstance(decided(f"{before}{line}", allow=rule), Allow), (before, rule)
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("while read l; do echo $l; done < a.md", "what `read l` gets is known only when it runs"),
+        ('while read f; do wc -l "$f"; done < a', '`wc -l "$f"`: which file that is, is known only when it runs'),
+        ("while read f; do make $f; done < a", "it runs `make`"),
+        ("echo a > b", "it writes `b`"),
+    ],
+)
+def test_a_reason_says_of_no_command_of_the_shell_that_it_is_a_program(line: str, why: str) -> None:
+    assert asked(line).why == why
+
+
 NASTY = grouped(__file__, "nasty")
 
 
