@@ -284,6 +284,7 @@ STORIES: dict[str, Sequence[Record]] = {
     "permission": story(
         *AT_WORK,
         *reply("I clean up.", ("b", "bash", {"command": "rm -rf build"})),
+        Dispatched("b", "bash", Dispatch.CALL, DispatchReason.HEALTHY, 1, 0),
         PermissionAsked("b", "bash", "rm -rf build", "it runs a program"),
     ),
     "agents": story(*AGENTS),
