@@ -214,16 +214,18 @@ SIGNS: Mapping[PromptMode, str] = {"prompt": "▸", "shell": "!", "command": "/"
 """The sign before the text."""
 
 SLASHES = ("/", "／")
+_NAME = re.compile(r"(\?|[^\W\d][\w:.-]*)?")
+"""What may follow the slash of a command, as in `is_command`; nothing yet, too."""
 
 
 def mode_of(text: str) -> PromptMode:
-    """Shell after `!`, command after a `/` that does not start a path, else prompt. Accepts full-width signs."""
+    """Shell after `!`, command after a `/` where a name may follow, else prompt. Accepts full-width signs."""
     if text.startswith(("!", "！")):
         return "shell"
     if not text.startswith(SLASHES) or text[1:].startswith(SLASHES):
         return "prompt"
     word = text.split(maxsplit=1)[0]
-    return "prompt" if "/" in word[1:] else "command"
+    return "command" if _NAME.fullmatch(word[1:]) else "prompt"
 
 
 def submitted(text: str) -> str:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.anyio
         ("／/etc", "prompt", "//etc"),
         ("/／etc", "prompt", "//etc"),
         ("/", "command", "/"),
+        ("/* a comment", "prompt", "/* a comment"),
         ("/etc/hosts what is this?", "prompt", "/etc/hosts what is this?"),
         ("/re a/b", "command", "/re a/b"),
         (" /help", "prompt", " /help"),
@@ -31,7 +32,7 @@ def test_the_beginning_decides(text: str, mode: PromptMode, taken: str) -> None:
     assert (mode_of(text), submitted(text)) == (mode, taken)
 
 
-@given(st.text("/／!！ a\u3000\n"))
+@given(st.text("/／!！?*1: a\u3000\n"))
 def test_what_is_submitted_begins_with_the_narrow_sign_of_its_mode(text: str) -> None:
     taken, mode = submitted(text), mode_of(text)
     assert mode_of(taken) == mode
