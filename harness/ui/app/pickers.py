@@ -134,7 +134,7 @@ class Menu:
     async def _which(self, back: RewindPlan) -> str:
         choices = (
             Choice("c", "conversation only", "conversation"),
-            Choice("f", "conversation and files (undo: /rewind undo)", "files"),
+            Choice("f", "conversation and files (/rewind undo: the files)", "files"),
             Choice("n", "cancel", "nothing"),
         )
         detail = Content(visible("\n".join(back.lines)))

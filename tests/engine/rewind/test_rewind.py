@@ -103,6 +103,36 @@ async def test_there_is_a_way_back_before_a_summary_and_none_before_a_clear(tmp_
         assert here.agent.conversation.rewind_points == ()
 
 
+async def test_there_is_a_way_back_before_two_summaries_also_after_a_resume(tmp_path: Path) -> None:
+    turns = [calls(prints(9_000)) + says(f"{number}.") for number in range(1, 7)]
+    async with sessions(tmp_path, "".join(turns) + says("Again.") + summarises(), permission_mode="yolo") as here:
+        async with await here.open() as session:
+            for prompt in ("1", "2", "3"):
+                await played(session.run(prompt))
+            assert (await played(session.user_commands.compact())).of(HistoryReplaced)
+            first = session.conversation.messages
+            await played(session.run("4"))
+        async with await here.open(Opening(session.id)) as session:
+            await played(session.run("5"))
+            assert (await played(session.user_commands.compact())).of(HistoryReplaced)
+            await played(session.run("6"))
+        async with await here.open(Opening(session.id)) as session:
+            assert typed(session) == [(turn, str(turn)) for turn in range(1, 7)]
+            assert session.rewind.to_turn(6) == "6"
+            assert session.rewind.to_turn(5) == "5"  # behind the second summary
+            assert session.conversation.messages[: len(first)] == first
+        async with await here.open(Opening(session.id)) as session:
+            assert session.rewind.to_turn(4) == "4"
+            assert session.conversation.messages == first
+            assert session.rewind.to_turn(2) == "2"  # behind the first
+            assert typed(session) == [(1, "1")]
+            await played(session.run("again"))
+            sent = " ".join(message.text for message in messages_of(here.server.requests[-1].body))
+            check_requests(here.server.requests)
+        assert "Requests:" not in sent
+        assert typed(session) == [(1, "1"), (7, "again")]
+
+
 # ── the files as well ───────────────────────────────────────────────────────────────────────────────
 
 
