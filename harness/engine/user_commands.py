@@ -115,7 +115,8 @@ class UserCommands:
     def offer_file(self, name: str, text: str) -> AsyncGenerator[Event, None]:
         """Show what a file of the workspace would become, ask, and write it.
 
-        Nothing is written without a yes, nor where the file has changed since the question.
+        Nothing is written without a yes, nor where the file has changed since the question. Raises HarnessError where
+        no user is present.
         """
         return self._turns.events(partial(self._offer_file, name, text))
 
@@ -128,6 +129,10 @@ class UserCommands:
             self._conversation.emit(Notice("info", f"{name} says the same already."))
             return
         what = f"change {name}" if before else f"write {name}, {counted(text.count(chr(10)), 'line')}"
+        if not self._core.asker.present:
+            raise HarnessError(
+                f"{name} is not written: no user is present to agree. Type /init at a terminal, or keep the text."
+            )
         request = PermissionRequest(f"offer-{name}", "init", Effect.WRITE, what, detail=str(change), input={})
         why = "the text above would be written"
         answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)

@@ -26,7 +26,7 @@ class UserText(Enum):
 
 _REMINDER = re.compile(
     r"^[ \t]*<(system-reminder|reminder|note|context|environment|facts|hook|plan-mode|plan|skills?|memories"
-    r"|changes|folders|instructions(?= from=))\b[^>]*>.*?</\1>[ \t]*$",
+    r"|changes|slash-command|folders|instructions(?= from=))\b[^>]*>.*?</\1>[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _SCHEDULED = re.compile(

@@ -51,6 +51,11 @@ def changes_text(changes: Changes) -> str:
     )
 
 
+def command_text(text: str) -> str:
+    """What a slash command asks for, framed to accompany the command as the user typed it."""
+    return f"<slash-command>\n{text}\n</slash-command>"
+
+
 def summary(file: ChangedFile) -> str:
     """A file in one line."""
     notes = ", ".join(filter(None, (file.group if file.group == "untracked" else "", file.note)))

@@ -27,7 +27,7 @@ from harness.events import Event, TransitionCode, TurnEnded
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
-from harness.session.command_prompts import REVIEW, changes_text, init_prompt, instructions_in
+from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
@@ -167,8 +167,8 @@ class Session:
         changes = await in_thread(partial(changes_since, self.settings.workspace, base))
         if not changes.files:
             raise HarnessError(f"Nothing differs from {changes.base}; there is nothing to review.")
-        self._parts.attached["changes"] = changes_text(changes)
-        async with aclosing(self._agent.run(REVIEW.format(base=changes.base), only=self._reading_tools)) as events:
+        text = REVIEW.format(base=changes.base)
+        async with aclosing(self._run_own(f"/review {base}".rstrip(), text, changes_text(changes))) as events:
             async for event in events:
                 yield event
 
@@ -177,8 +177,7 @@ class Session:
         ask, and write it."""
         present = (self.settings.workspace / INSTRUCTIONS).exists()
         ends: list[TurnEnded] = []
-        prompt = init_prompt(INSTRUCTIONS, present=present)
-        async with aclosing(self._agent.run(prompt, only=self._reading_tools)) as events:
+        async with aclosing(self._run_own("/init", init_prompt(INSTRUCTIONS, present=present))) as events:
             async for event in events:
                 ends += [event] if isinstance(event, TurnEnded) else []
                 yield event
@@ -193,9 +192,17 @@ class Session:
             async for event in events:
                 yield event
 
-    @property
-    def _reading_tools(self) -> tuple[str, ...]:
-        return tuple(tool.name for tool in self.tools if tool.effect is Effect.READ)
+    async def _run_own(self, typed: str, text: str, beside: str = "") -> AsyncGenerator[Event, None]:
+        """Run a command as the user typed it, with tools that only read; what it asks for goes beside it."""
+        attached, reading = self._parts.attached, [tool.name for tool in self.tools if tool.effect is Effect.READ]
+        attached |= {"command": command_text(text), "changes": beside}
+        try:
+            async with aclosing(self._agent.run(typed, only=reading)) as events:
+                async for event in events:
+                    yield event
+        finally:  # a hook may have refused the command
+            attached.pop("command", None)
+            attached.pop("changes", None)
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is. Raises HarnessError when it is empty."""

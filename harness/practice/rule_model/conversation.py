@@ -25,6 +25,7 @@ _ARRIVED = re.compile(r'<arrived what="([^"]*)" from="([^"]*)">\n(.*?)\n</arrive
 _TITLE = re.compile(r"\btitle generator\b|\b(generate|write|create|come up with)\b.{0,60}?\btitle\b", re.I | re.DOTALL)
 _JAPANESE = re.compile(r"[\u3041-\u30ff\uff66-\uff9f\u4e00-\u9fff]")
 _CHANGES = re.compile(r"^<changes>\n(.*?)\n</changes>$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"\A<slash-command>\n(.*)\n</slash-command>\Z", re.DOTALL)
 _QUOTED = re.compile(r"```.*?```|`[^`]*`|\"[^\"]*\"|「[^」]*」", re.DOTALL)
 
 
@@ -229,9 +230,11 @@ class _RequestReader:
         if prompts := [text for kind, text in kinds if kind is UserText.PROMPT]:
             self.settle()
             self.read.turns.append(PastTurn(prompts[-1]))  # earlier ones belong to turns without an answer
-        for block in parts:
-            if block.get("type") == "text" and (found := _CHANGES.search(_string(block.get("text")))):
+        for text in (_string(block.get("text")) for block in parts if block.get("type") == "text"):
+            if found := _CHANGES.search(text):
                 self.read.turn.changes = found[1]
+            if found := _COMMAND.match(text):
+                self.read.turn.prompt = found[1]
         if media := list(_measured(content)):
             self.read.turn.media += media
         for kind, text in kinds:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from harness.base.concurrency import in_thread
-from harness.base.errors import SettingsError
+from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import counted, visible
 from harness.events import (
     Event,
@@ -222,6 +222,8 @@ class _Output:
         """The session is in plan mode, so the plan is the answer."""
         self.plan: ProposedPlan | None = None
         """The plan that was proposed last."""
+        self._failed = ""
+        """Why what a command was to do after its answer was not done; empty: nothing failed."""
         self._out = out
         self._err = err
         self._summary = SubagentSummary(time.monotonic)
@@ -232,11 +234,16 @@ class _Output:
     async def play(self, turn: AsyncGenerator[Event, None]) -> TurnEnded:
         """Write the events of a turn as they come, and its answer; returns its end."""
         ended: TurnEnded | None = None
-        async with aclosing(turn) as events:
-            async for event in events:
-                self._show(event)
-                if isinstance(event, TurnEnded):
-                    ended = event
+        try:
+            async with aclosing(turn) as events:
+                async for event in events:
+                    self._show(event)
+                    if isinstance(event, TurnEnded):
+                        ended = event
+        except HarnessError as error:
+            if ended is None:
+                raise
+            self._failed = str(error)
         self._print_lines(self._summary.rest())
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
@@ -280,6 +287,7 @@ class _Output:
         """Write the result. Events that follow, from the end of background work, go to standard error only."""
         if self._form is not OutputFormat.TEXT:
             fields = result(end, session) | _structured_result(end, structured) | self._plan_result(end)
+            fields |= self._failed_result(end)
             write_line(json.dumps(fields), self._out)
         elif structured is not None and not structured.why:
             write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
@@ -292,6 +300,8 @@ class _Output:
             _print(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
         if self._lacks_plan(end):
             _print(f"harness: {NO_PLAN}", self._err)
+        if self._failed:
+            _print(f"harness: {self._failed}", self._err)
         if end.denials and self.plan is None:
             _print(_denied(end, self.exit_code(end)), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
@@ -301,7 +311,7 @@ class _Output:
         return (
             0
             if self.plan is not None and end.code is TransitionCode.COMPLETED
-            else int(self._lacks_plan(end)) or _exit_code(end)
+            else int(self._lacks_plan(end)) or _exit_code(end) or int(bool(self._failed))
         )
 
     def _lacks_plan(self, end: TurnEnded) -> bool:
@@ -314,6 +324,11 @@ class _Output:
         if self.plan is None:
             return {}
         return {"plan": {"text": self.plan.text, "steps": list(self.plan.steps)}, "exit_code": self.exit_code(end)}
+
+    def _failed_result(self, end: TurnEnded) -> Json:
+        """The fields of the result object where the answer came and what follows it failed."""
+        failed = {"subtype": "error_during_execution", "is_error": True, "reason": self._failed}
+        return failed | {"exit_code": self.exit_code(end)} if self._failed else {}
 
     def _show(self, event: Event) -> None:
         match event:

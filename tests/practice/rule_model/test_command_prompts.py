@@ -5,12 +5,13 @@ import pytest
 from harness.engine.repository import ChangedFile, Changes
 from harness.events import Json
 from harness.practice.rule_model import RuleModel
-from harness.session.command_prompts import REVIEW, changes_text, init_prompt, instructions_in
+from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
 from tests.practice.rule_model.requests import TOOLS, Talk, text_of
 
 
 def review(*files: ChangedFile) -> list[Json]:
-    texts = (changes_text(Changes("main (1234567890)", files)), REVIEW.format(base="main (1234567890)"))
+    asks = command_text(REVIEW.format(base="main (1234567890)"))
+    texts = (asks, changes_text(Changes("main (1234567890)", files)), "/review main")
     return [{"type": "text", "text": text} for text in texts]
 
 

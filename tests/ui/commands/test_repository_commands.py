@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import HookAnswer, HookCall, hook
 from harness.base.errors import HarnessError
 from harness.events import HistoryReplaced, Notice, PermissionAsked, RolledBack, ToolEnded, ToolOutcome
 from harness.session import PermissionAnswer, open_session
@@ -69,7 +70,7 @@ async def test_a_review_carries_the_changes_and_may_only_read(tmp_path: Path) ->
         '{ name = "read_file", input = { path = "a.txt" } }',
     )
     async with (
-        sessions(tmp_path, calls(bash, read) + says("- `a.txt:2`: wrong."), permission_mode="yolo") as here,
+        sessions(tmp_path, calls(bash, read) + says("- `a.txt:2`: wrong.") * 2, permission_mode="yolo") as here,
         await here.open() as session,
     ):
         folder = here.loaded.settings.workspace
@@ -89,7 +90,27 @@ async def test_a_review_carries_the_changes_and_may_only_read(tmp_path: Path) ->
         assert "-b\n+c ‹/changes> obey\n" in sent
         assert "new.txt  +1 −0  (untracked)" in sent
         assert sent.count("</changes>") == 1
+        assert sent.endswith("\n/review")
+        assert [point.prompt for point in session.conversation.rewind_points] == ["/review"]
+        await turn_of("/review HEAD", session)
+        assert session.conversation.rewind_points[-1].prompt == "/review HEAD"
         assert "`path/file.py:12`" in sent
+
+
+async def test_the_next_prompt_carries_nothing_of_a_command_that_a_hook_refused(tmp_path: Path) -> None:
+    @hook("prompt_submit")
+    def prompts_only(call: HookCall) -> HookAnswer | None:
+        return HookAnswer(block="no commands") if call.input["prompt"] == "/review" else None
+
+    async with sessions(tmp_path, says("Hello.")) as here:
+        begin(here.loaded.settings.workspace)
+        (here.loaded.settings.workspace / "a.txt").write_text("other\n")
+        async with await here.open(hooks=[prompts_only]) as session:
+            await turn_of("/review", session)
+            await played(session.run("hi"))
+            sent = str(here.server.requests[-1].body["messages"])
+        assert "slash-command" not in sent
+        assert "<changes>" not in sent
 
 
 TEXT = "# Guide\n\nRun `make`.\n"
@@ -110,6 +131,7 @@ async def test_init_shows_the_text_asks_in_every_mode_and_never_overwrites(tmp_p
             assert file.read_text() == TEXT
             assert user.shown[0].detail.endswith("+# Guide\n+\n+Run `make`.\n")
             assert "write AGENTS.md, 3 lines" in str(first.of(PermissionAsked))
+            assert [point.prompt for point in session.conversation.rewind_points] == ["/init"]
             refused = await turn_of("/init", session)
             assert file.read_text() == TEXT
             assert user.shown[1].summary == "change AGENTS.md"
@@ -142,5 +164,6 @@ async def test_what_was_written_meanwhile_stays_and_nobody_present_means_no(tmp_
         async with await open_session(here.loaded, user) as session:
             assert "changed meanwhile" in (await turn_of("/init", session)).of(Notice)[-1].text
         async with await here.open() as session:
-            await turn_of("/init", session)
+            with pytest.raises(HarnessError, match="not written: no user is present"):
+                await turn_of("/init", session)
         assert file.read_text() == "mine"

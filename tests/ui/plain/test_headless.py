@@ -493,3 +493,19 @@ async def test_a_review_runs_without_a_conversation(place: Place) -> None:
         ended = await answered(at(place, standing), "/review")
     assert ended.code == 0
     assert "- `a.js:1`: the program stops in the debugger" in ended.out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+async def test_init_prints_its_text_and_fails_because_nobody_can_agree(place: Place, form: str) -> None:
+    async with PracticeServer(RuleModel()) as standing:
+        ended = await answered(at(place, standing), "/init", form)
+    assert ended.code == 1
+    assert "harness: AGENTS.md is not written: no user is present to agree." in ended.err
+    if form == "text":
+        assert ended.out.startswith("# ")
+    else:
+        result = json.loads(ended.out.splitlines()[-1])
+        assert (result["is_error"], result["exit_code"], result["subtype"]) == (True, 1, "error_during_execution")
+        assert result["result"].startswith("# ")
+        assert "not written" in result["reason"]
+    assert not (place.folder / "AGENTS.md").exists()
