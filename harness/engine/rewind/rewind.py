@@ -258,7 +258,8 @@ class Rewinder:
                 paths = await checkpoints.changed_between(first.id, second.id)
             else:
                 paths = frozenset(change.path for change in await checkpoints.changes_since(first.id))
-                paths -= self._kept.restored if first.ends_turn else frozenset()
+            if first.ends_turn:
+                paths -= self._kept.restored if second is None else second.restored
             (later if first.ends_turn else turns).update(paths)
         return frozenset(turns), frozenset(later)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from harness.checkpoints import CheckpointError, Checkpoints
@@ -47,6 +47,8 @@ class CheckpointMark:
     id: str
     ends_turn: bool = False
     """Kept when the turn had ended: what changes from here to the next one is not the work of a turn."""
+    restored: frozenset[str] = frozenset()
+    """The paths of a restore between the checkpoint before and this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class CheckpointFold:
 
     def add(self, kept: CheckpointMark) -> None:
         """The files were kept once more."""
-        self._kept.append(kept)
+        self._kept.append(replace(kept, restored=self.restored))
         self.restored = frozenset()
 
     @property

@@ -293,6 +293,25 @@ async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: P
     assert user.shown[0].summary.endswith("1 of them changed after the turn")
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+async def test_what_a_rewind_took_back_is_no_change_of_the_user(tmp_path: Path, resumed: bool) -> None:
+    user = ScriptedUser(YES, YES)
+    third = calls(call("bash", command="echo other >> notes.txt")) + says("Other.")
+    async with place(tmp_path, TWO_TURNS + third) as here:
+        session = await here.open(user)
+        await two_turns(session)
+        await played(session.rewind.with_files(2))
+        if resumed:
+            await session.aclose()
+            session = await here.open(user, Opening(session.id))
+        async with session:
+            await played(session.run("third"))
+            await played(session.rewind.with_files(1))
+        assert here.files == BEFORE
+    assert user.shown[1].detail.splitlines()[:2] == ["remove      new.txt", "write back  notes.txt"]
+    assert LATER not in user.shown[1].summary
+
+
 async def test_what_was_changed_after_the_turn_is_named_where_nobody_can_be_asked(tmp_path: Path) -> None:
     user = ScriptedUser()
     async with place(tmp_path, TWO_TURNS) as here, await here.open(user) as session:
