@@ -14,9 +14,10 @@ NOT_OFFERED = {"a": "no rule allows exactly this", "f": "no rule allows calls li
 
 
 def permission_title(asked: PermissionAsked, request: PermissionRequest) -> str:
-    """The call, once: the whole command, or the tool and what it is about."""
-    call = _command(request) or f"{request.tool} {asked.summary}"
-    return f"{asked_by(asked)}{call}"
+    """The call, once: the whole command and whether it runs in the background, or the tool and what it is about."""
+    command = _command(request)
+    where = "in the background: " if command and request.input.get("background") is True else ""
+    return f"{asked_by(asked)}{where}{command or f'{request.tool} {asked.summary}'}"
 
 
 def has_detail(asked: PermissionAsked, request: PermissionRequest) -> bool:

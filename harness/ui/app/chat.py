@@ -192,9 +192,9 @@ class Chat(ScrollView):
     def _measure_around(self) -> None:
         """Measure what will be seen next, so that the scrollbar is right and scrolling is quick."""
         until = monotonic() + SLICE_S
+        self._measuring = False
         while (entry := self._unmeasured) is not None and monotonic() < until:
             self._index.height(entry)
-        self._measuring = False
         self._settle()
 
     def _find_rows(self, rows: int) -> None:
@@ -257,7 +257,10 @@ class Chat(ScrollView):
     def _gap(self, number: int) -> bool:
         """Whether a blank row precedes an entry."""
         above = self._entries[number - 1] if number else None
-        return self._draw is not None and self._draw.apart(above, self._entries[number])
+        try:
+            return self._draw is not None and self._draw.apart(above, self._entries[number])
+        except Exception:  # noqa: BLE001 (as for an entry that cannot be drawn: those below it are still shown)
+            return True
 
     def _measured(self, number: int) -> int:
         return int(self._gap(number)) + len(self._drawn_entry(number).rows)

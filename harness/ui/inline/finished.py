@@ -13,6 +13,7 @@ from harness.ui.transcript.entries import (
     ThinkingEntry,
     TurnEndEntry,
 )
+from harness.ui.transcript.fold import COMPACTS
 
 
 def finished_count(entries: Sequence[Entry]) -> int:
@@ -47,6 +48,8 @@ def _is_finished(entry: Entry, below: Entry | None, *, settled: bool, over: bool
             return over and not running  # a call that follows it may be one of the same reply
         case CallEntry() if started_nothing(entry):
             return below is not None and not _is_open(below)  # the next call may join it
+        case NoteEntry(replaces=kind) if kind == COMPACTS:
+            return over
         case NoteEntry(replaces=replaces):
             return not (below is None and replaces)
         case _:

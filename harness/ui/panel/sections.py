@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from harness.events import BreakerState
+from harness.ui.folds.model import Phase
 from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
 from harness.ui.panel.layout import LABEL, QUIET, Lines, flowing, labelled, one_line
 from harness.ui.panel.state import Panel
@@ -69,9 +70,9 @@ def calm_rows(panel: Panel, width: int) -> Lines:
 
 
 def is_calm(panel: Panel) -> bool:
-    """Whether nothing on the panel needs attention."""
+    """Whether nothing on the panel needs attention. A question of the model stands on the screen itself."""
     reasons = (
-        panel.model.phase in model_lines.PRESSING,
+        panel.model.phase in model_lines.PRESSING and panel.model.phase is not Phase.QUESTION,
         panel.model.compacting,
         panel.model.silence,
         panel.ended is not None and panel.ended.code not in model_lines.WELL,

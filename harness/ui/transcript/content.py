@@ -283,7 +283,7 @@ def _error(call: CallEntry, width: int) -> str:
         return ""
     text = whole_text(call.result, call.detail).removeprefix(f"{OUTCOMES[call.outcome][1]}: ")
     about = min(width // 2, cell_len(f"  {_flat(call.tool)} {_flat(call.summary)}") + GAP)
-    beside = TIME + len(BETWEEN) if width >= WIDE else 0
+    beside = TIME + len(BETWEEN) if width >= WIDE and call.outcome not in NOT_RUN else 0
     return text if call.result.endswith(CUT) or about + beside + cell_len(_result(call)) > width else ""
 
 
@@ -350,9 +350,10 @@ def _way(route: Alternative) -> str:
 
 def _in_columns(left: Content, time: str, result: Content, width: int) -> Content:
     """Time and result in columns of their own, as long as there is room for them and for the call."""
-    between = BETWEEN if time and result else " " * len(BETWEEN)
-    columns = Content.assemble((time.rjust(TIME) + between, MUTED), result) if width >= WIDE else result
-    usual = width - max(columns.cell_length, width // 4 + (TIME + 3 if width >= WIDE else 0))
+    between = BETWEEN if result else " " * len(BETWEEN)
+    before = time.rjust(TIME) + between if time and width >= WIDE else ""
+    columns = Content.assemble((before, MUTED), result)
+    usual = width - max(columns.cell_length, width // 4 + len(before))
     start = max(usual, min(left.cell_length + GAP, width - columns.cell_length))
     return _apart(left, columns, width, start)
 

@@ -12,6 +12,8 @@ from harness.events import (
     BreakerChanged,
     BreakerState,
     CommandEnded,
+    CompactionEnded,
+    CompactionStarted,
     Delivered,
     Event,
     HistoryReplaced,
@@ -62,7 +64,14 @@ from harness.ui.transcript.ticks import TickFold
 THINKING = ("thinking", "redacted_thinking")
 CONTINUES = "continues"
 """A turn without a prompt; the delivery of results, if that is its reason, replaces the note."""
-REPLACEABLE: dict[type[Event], str] = {RetryScheduled: "retry", LoopLeft: "left", Delivered: CONTINUES}
+COMPACTS = "compaction"
+"""A compaction that runs; its end replaces the note, wherever it is by then."""
+REPLACEABLE: dict[type[Event], str] = {
+    RetryScheduled: "retry",
+    LoopLeft: "left",
+    Delivered: CONTINUES,
+    CompactionStarted: COMPACTS,
+}
 """Notes that replace their predecessor. Several projections report the end of one loop."""
 
 
@@ -201,7 +210,10 @@ class Transcript:
             case TurnEnded():
                 self._stop_streaming()
                 self._abandon_calls()
+                self._end_compaction()
                 self._end_turn(event)
+            case CompactionEnded() if line is not None:
+                self._end_compaction(line)
             case JobFired(fire=fire) if line is not None:
                 self._note(line, f"fire {fire}")
             case PauseReported(report=report):
@@ -334,6 +346,7 @@ class Transcript:
     def _resume(self, event: SessionResumed) -> None:
         self._stop_streaming()
         self._abandon_calls()
+        self._end_compaction()
         if self._settled:
             stopped = "; the last turn had not ended" if event.interrupted else ""
             self._note(Line("·", f"resumed with {event.model}{stopped}"))
@@ -376,6 +389,17 @@ class Transcript:
             self._settled[-1] = NoteEntry(line, replaces)
         else:
             self._add(NoteEntry(line, replaces))
+
+    def _end_compaction(self, line: Line | None = None) -> None:
+        """Replace the note of a compaction that runs with `line`; None: it was stopped, if one runs."""
+        place = len(self._settled)
+        while place and not (self._ends_with(COMPACTS, place) or isinstance(self._settled[place - 1], TurnEndEntry)):
+            place -= 1
+        if self._ends_with(COMPACTS, place):
+            self._touch(place - 1)
+            self._settled[place - 1] = NoteEntry(line or Line("✗", "compaction stopped", Tone.TROUBLE))
+        elif line is not None:
+            self._add(NoteEntry(line))
 
     def _ends_with(self, kind: str, length: int) -> bool:
         """Whether the first so many entries end with a note of a kind."""

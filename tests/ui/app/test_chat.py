@@ -177,6 +177,20 @@ async def test_an_entry_that_cannot_be_drawn_shows_its_text_and_those_below_it()
         assert rows == ["entry 0", refusal, "entry 1", "entry 2", ""]
 
 
+async def test_blank_lines_that_cannot_be_decided_stop_no_drawing() -> None:
+    class Broken(Plain):
+        def apart(self, above: Entry | None, below: Entry) -> bool:
+            if getattr(below, "text", "") == "entry 1":
+                raise ValueError("neither")
+            return super().apart(above, below)
+
+    app = Host()
+    async with app.run_test(size=(80, ROWS)) as pilot:
+        app.chat.set_renderer(Broken())
+        app.chat.update(entries(3))
+        assert [row.strip() for row in await settled(pilot)][:4] == ["entry 0", "", "entry 1", "entry 2"]
+
+
 async def test_a_pointer_that_moves_over_text_draws_nothing_again_and_a_link_only_its_row() -> None:
     class Linked(Plain):
         def blocks(self, entry: Entry, columns: int, *, expanded: bool) -> list[Content]:

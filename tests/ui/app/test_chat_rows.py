@@ -4,12 +4,16 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rich.console import RenderableType
+from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.strip import Strip
 
 from harness.ui.app.chat import Chat
 from harness.ui.app.row_index import Position, RowIndex
@@ -41,6 +45,24 @@ class Host(App[None]):
 
     def compose(self) -> ComposeResult:
         yield Chat(Cut())
+
+
+class Painted(Host):
+    """Keeps the rows of the screen as a terminal does: only what a frame paints changes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = dict[int, str]()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, renderable)
+        if isinstance(renderable, LayoutUpdate):
+            self.rows = {y: strip.text for y, strip in enumerate(map(Strip.join, renderable.strips))}
+        elif isinstance(renderable, ChopsUpdate):
+            for y, first, end in renderable.spans:
+                row = self.rows.get(y, "").ljust(self.size.width)
+                painted = Strip.join(renderable.chops[y].values()).text
+                self.rows[y] = row[:first] + painted[first:end] + row[end:]
 
 
 class Naive:
@@ -137,6 +159,30 @@ ACTS = st.tuples(
     st.integers(0, 200),
     TEXTS,
 )
+
+
+async def paint(frames: list[list[tuple[str, int, str]]]) -> None:
+    app = Painted()
+    async with app.run_test(size=(30, 8)) as pilot:
+        naive = Naive(pilot, app.query_one(Chat))
+        for acts in frames:
+            for act in acts:
+                await naive.happens(*act)
+            await pilot.pause()
+            await pilot.pause(0.03)
+            strips = naive.chat.render_lines(Region(0, 0, *naive.chat.outer_size))
+            shown = {y: row[:-1].rstrip() for y, row in app.rows.items() if y < len(strips)}
+            assert shown == {y: strip.text[:-1].rstrip() for y, strip in enumerate(strips)}
+
+
+@pytest.mark.stories
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(ACTS, min_size=1, max_size=5), min_size=2, max_size=15))
+@example([[("add", 0, "b\nb\nb")] * 4 + [("scroll", 5, "b")], [("grow", 0, "b"), ("cut", 0, "b"), ("add", 0, "c")]])
+def test_a_frame_paints_each_row_that_changed_also_where_nothing_is_left(
+    frames: list[list[tuple[str, int, str]]],
+) -> None:
+    asyncio.run(paint(frames))
 
 
 async def walk(acts: list[tuple[str, int, str]]) -> None:

@@ -73,6 +73,16 @@ async def test_a_plan_is_refused_edited_approved_and_carried_out(screen: str, pl
     )
 
 
+async def test_a_small_screen_shows_the_plan_above_its_question(place: Place) -> None:
+    script = script_of(place, proposes("First"))
+    async with Tmux(place, "--practice", script, columns=80, rows=30) as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("/plan")
+        await terminal.sees("plan mode")
+        await terminal.say("add a timeout")
+        await terminal.asks("First", "In one place.", "☐ write the test", "☐ change the code", "▸ y  yes")
+
+
 async def test_a_new_conversation_carries_it_out_and_a_kill_at_the_question_loses_nothing(place: Place) -> None:
     script = script_of(place, proposes("First"), proposes("Again"), proposes("Then"))
     async with Tmux(place, "--practice", script) as terminal:

@@ -63,6 +63,12 @@ def test_a_note_that_the_next_one_may_replace_waits() -> None:
     assert finished(PROMPT, retry, AnswerEntry("Hello.", done=True)) == 3
 
 
+def test_the_note_of_a_compaction_waits_for_its_end() -> None:
+    note = NoteEntry(Line("◌", "compacting"), "compaction")
+    assert finished(PROMPT, note, NoteEntry(Line("↻", "next try in 2 s"))) == 1
+    assert finished(PROMPT, note, AnswerEntry("Hello.", done=True)) == 3
+
+
 def test_a_late_change_of_a_call_is_no_rewind_but_a_missing_entry_is() -> None:
     labelled = CallEntry("c1", "bash", "ls", 0.0, outcome=ToolOutcome.OK, label="outdated")
     assert same_until((PROMPT, DONE), (PROMPT, labelled, RUNS)) == 2

@@ -96,6 +96,11 @@ def test_a_question_about_a_loop_is_the_first_thing_to_see() -> None:
     assert not is_calm(situation.LOOP_ASKED)
 
 
+def test_a_question_of_the_model_leaves_the_panel_calm_and_one_for_a_permission_does_not() -> None:
+    assert is_calm(situation.QUESTION)
+    assert not is_calm(situation.ASKED)
+
+
 def test_a_turn_that_was_stopped_in_a_loop_lists_the_users_options() -> None:
     says(
         situation.STOPPED_IN_A_LOOP,

@@ -106,6 +106,13 @@ def test_duration_and_result_are_in_columns_of_their_own() -> None:
     ]
 
 
+@pytest.mark.parametrize("outcome", [ToolOutcome.DENIED, ToolOutcome.INVALID])
+def test_a_call_that_did_not_run_uses_the_column_of_the_duration(outcome: ToolOutcome) -> None:
+    for length in range(20, 90):
+        [line] = look(replace(call(outcome, "no"), summary="x" * length), 80)
+        assert f" {'x' * length} " in line or "x…  not" in line
+
+
 def test_on_a_narrow_screen_the_result_outlives_the_duration() -> None:
     assert look(CALL, 32) == ['● grep "timeout" src/   3 hits']
     assert look(replace(CALL, summary="a long summary of a call"), 32) == ["● grep a long summary o…  3 hits"]

@@ -20,6 +20,8 @@ from harness.events import (
     CommandCreated,
     CommandEnd,
     CommandEnded,
+    CompactionEnded,
+    CompactionStarted,
     Delivered,
     Dispatch,
     Dispatched,
@@ -351,6 +353,19 @@ def test_a_pause_of_the_model_between_retries_leaves_one_line_of_the_retries() -
         "NoteEntry retry 2 of 10 in 1.0 s: overloaded (529)",
         "NoteEntry m works again",
     ]
+
+
+def test_a_compaction_that_ended_has_one_note_also_if_it_failed_or_was_stopped() -> None:
+    started = CompactionStarted("manual", 9_000)
+    retry = RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 1.0, 0.0, 529, None, "Overloaded")
+    failed = CompactionEnded("summary", 9_000, 9_000, succeeded=False, detail="interrupted")
+    running = "NoteEntry compacting a history of about 9,000 tokens"
+    assert texts(folded(started).entries) == [running]
+    assert texts(folded(started, failed).entries) == ["NoteEntry compaction failed: interrupted"]
+    assert texts(folded(started, retry, failed).entries)[0] == "NoteEntry compaction failed: interrupted"
+    assert texts(folded(failed).entries) == ["NoteEntry compaction failed: interrupted"]
+    for last in (SessionResumed("1", "claude", "here", practice=False), END):
+        assert texts(folded(started, retry, last).entries)[0] == "NoteEntry compaction stopped"
 
 
 def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
