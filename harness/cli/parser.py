@@ -26,6 +26,7 @@ COMMANDS = {
 }
 MOST_PROMPT_BYTES = 200_000
 """Of a file for the system prompt."""
+_FALLBACK = "a model to use when the first is overloaded or declines; up to 3"
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
@@ -105,12 +106,7 @@ def agent_parser() -> "ArgumentParser":
         help="with -p: answer with JSON for the schema in FILE (-: standard input) or in this text",
     )
     add("-m", "--model", metavar="NAME", help="the model to use")
-    add(
-        *("--fallback-model",),
-        action="append",
-        metavar="NAME",
-        help="a model to use when the first is overloaded or declines; up to 3",
-    )
+    add("--fallback-model", action="append", metavar="NAME", help=_FALLBACK)
     add("--endpoint", metavar="NAME", help="the platform: anthropic, bedrock, vertex or foundry")
     add("--effort", metavar="LEVEL", help="how much the model thinks: low, medium, high, xhigh or max")
     add("-c", "--continue", action="store_true", dest="go_on", help="continue the latest session of this folder")

@@ -48,7 +48,7 @@ class PlanMode:
             core.asker.present or self.on or core.conversation.state.planning is not None
         )
         """The agent has the tool propose_plan."""
-        self._told = True
+        self._announced = True
         """The history may say that plan mode is on."""
         self._asked = False
         """A plan was proposed in this step."""
@@ -62,7 +62,7 @@ class PlanMode:
 
     def notice(self) -> str:
         """What the model has to read about the mode; empty: the history says it, or there is nothing to say."""
-        if not self.on and not self._told:
+        if not self.on and not self._announced:
             return ""
         texts = (
             str(block.get("text", ""))
@@ -71,7 +71,7 @@ class PlanMode:
         )
         said = next((text for text in texts if text.startswith(notices.PLAN_MODE)), notices.PLAN_MODE_OVER)
         now = notices.plan_mode_on(proposes=self.proposes) if self.on else notices.PLAN_MODE_OVER
-        self._told = self.on
+        self._announced = self.on
         return "" if said == now else now
 
     def after_step(self) -> tuple[Block, ...]:

@@ -94,13 +94,8 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     attached: dict[str, str] = {}
 
     monitor = LoopMonitor(core.policies.loops or loop_limits(core.settings))
-    calls = ModelCalls(
-        core,
-        system_blocks(sections, core.settings.cache_ttl),
-        toolbox.specs(),
-        answer_format=options.answer_format,
-        monitor=monitor,
-    )
+    system = system_blocks(sections, core.settings.cache_ttl)
+    calls = ModelCalls(core, system, toolbox.specs(), answer_format=options.answer_format, monitor=monitor)
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
     tools = ToolCalls(

@@ -88,9 +88,9 @@ def _added_lines(changes: str) -> Iterator[tuple[str, int, str]]:
 
 def _wrong_in(path: str, line: str) -> Iterator[tuple[str, str]]:
     ending = path.rpartition(".")[2]
-    for pattern, endings, wrong, mend in _SIGNS:
+    for pattern, endings, wrong, remedy in _SIGNS:
         if (not endings or ending in endings.split()) and re.search(pattern, line):
-            yield wrong, mend
+            yield wrong, remedy
 
 
 def _syntax_error(text: str) -> tuple[int, str] | None:

@@ -16,7 +16,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, loop_question
-from harness.ui.app.question import Detail, Question
+from harness.ui.app.question import Detail, KeyRules, Question
 from harness.ui.choices import Choice
 from harness.ui.lines.diff import diff_rows, path_of_diff
 from harness.ui.lines.line import seconds
@@ -62,8 +62,7 @@ class ScreenAsker:
             _detail_of(asked, request),
             reason="\n".join(permission_reasons(asked, request)),
             preselected="no" if dangerous else "once",
-            dangerous=dangerous,
-            missing=missing_choices(request),
+            keys=KeyRules(dangerous=dangerous, missing=missing_choices(request)),
         )
         value, text = await self._ask(question)
         return permission_answer(value, text, request)
@@ -93,9 +92,8 @@ class ScreenAsker:
         if asked.plan is not None:
             return await self._plan(asked, asked.plan)
         title = f"{asked_by(asked)}{asked.question}"
-        value, text = await self._ask(
-            Question(title, _answers(asked), preselected="text" if asked.fan_out else "", escape="declined")
-        )
+        preselected, keys = "text" if asked.fan_out else "", KeyRules(escape="declined")
+        value, text = await self._ask(Question(title, _answers(asked), preselected=preselected, keys=keys))
         match value:
             case "text":
                 return free_answer(text)

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -90,6 +90,21 @@ def button_content(number: int, choice: Choice, width: int, *, points: bool) -> 
     return hanging(mark, Content("\n").join(lines), width)
 
 
+@dataclass(frozen=True, slots=True)
+class KeyRules:
+    """What some keys mean in one question."""
+
+    escape: str = ""
+    """Value of the answer that Escape gives; empty: Escape stops the turn."""
+    dangerous: bool = False
+    """A letter or number only marks a choice; Enter answers."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Keys that answer other questions, and why there is no such choice here."""
+
+
+ORDINARY = KeyRules()
+
+
 class Question(Vertical):
     """A question above the prompt, answered with a number, a letter, the arrow keys or a click.
 
@@ -150,9 +165,7 @@ class Question(Vertical):
         *,
         reason: str = "",
         preselected: str = "",
-        escape: str = "",
-        dangerous: bool = False,
-        missing: Mapping[str, str] = MappingProxyType({}),
+        keys: KeyRules = ORDINARY,
     ) -> None:
         """
         Args:
@@ -160,18 +173,14 @@ class Question(Vertical):
             choices: at least one.
             reason: shown below the title: why it is asked.
             preselected: value of the choice selected first; empty: the first choice.
-            escape: value of the answer that Escape gives; empty: Escape stops the turn.
-            dangerous: a letter or number only marks a choice; Enter answers.
-            missing: keys that answer other questions, and why there is no such choice here.
+            keys: what some keys mean here.
         """
-        super().__init__(classes="-waiting -dangerous" if dangerous else "-waiting")
+        super().__init__(classes="-waiting -dangerous" if keys.dangerous else "-waiting")
         self._title = visible(title)
         self._reason = visible(reason)
         self._choices = tuple(choices)
         self._detail = detail
-        self._dangerous = dangerous
-        self._missing = missing
-        self._escape = escape
+        self._keys = keys
         self._answered = False
         self._default = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
         self._before_point = self._default
@@ -202,7 +211,7 @@ class Question(Vertical):
     def close(self) -> None:
         """Stop handling keys. A dangerous call returns to its default choice."""
         self.can_focus = False
-        if self._dangerous:
+        if self._keys.dangerous:
             self.chosen = self._default
         self.add_class("-waiting")
         self._redraw()
@@ -219,18 +228,18 @@ class Question(Vertical):
             return KeyMeaning.CONTROL
         choice = self._choice_for(_folded(event))
         if choice is None:
-            return KeyMeaning.ANSWER if _folded(event) in self._missing else KeyMeaning.TEXT
-        return KeyMeaning.REASON if choice.asks and not choice.text and not self._dangerous else KeyMeaning.ANSWER
+            return KeyMeaning.ANSWER if _folded(event) in self._keys.missing else KeyMeaning.TEXT
+        return KeyMeaning.REASON if choice.asks and not choice.text and not self._keys.dangerous else KeyMeaning.ANSWER
 
     def typed_early(self, text: str) -> bool:
         """The text is nothing but one answer key, perhaps repeated: it was typed before the question took keys."""
         letters = {*unicodedata.normalize("NFKC", text.strip()).lower()}
-        return len(letters) == 1 and any(self._choice_for(one) or one in self._missing for one in letters)
+        return len(letters) == 1 and any(self._choice_for(one) or one in self._keys.missing for one in letters)
 
     def point_at_early(self, text: str) -> None:
         """Mark the choice that was typed early, unless it is dangerous."""
         choice = self._choice_for(unicodedata.normalize("NFKC", text.strip()).lower()[:1])
-        if choice is not None and not self._dangerous:
+        if choice is not None and not self._keys.dangerous:
             self.chosen = self._choices.index(choice)
 
     def point_at(self, event: Key) -> None:
@@ -296,7 +305,7 @@ class Question(Vertical):
         waiting = self.has_class("-waiting")
         for number, button in enumerate(self.query(ChoiceButton)):
             button.point(number == self.chosen and not waiting)
-        hint = OPEN_DANGER if self._dangerous else OPEN_ESCAPE if self._escape else OPEN
+        hint = OPEN_DANGER if self._keys.dangerous else OPEN_ESCAPE if self._keys.escape else OPEN
         self.query_one(".keys", Static).update(WAITING if waiting else hint)
 
     def press(self, event: Key) -> bool:
@@ -310,14 +319,14 @@ class Question(Vertical):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
         elif event.key == "enter":
             self._select(self._choices[self.chosen])
-        elif event.key == "escape" and self._escape:
-            self._finish(self._escape, "")
+        elif event.key == "escape" and self._keys.escape:
+            self._finish(self._keys.escape, "")
         elif typed and (found := self._choice_for(typed)) is not None:
             self.chosen = self._choices.index(found)
-            if not self._dangerous:
+            if not self._keys.dangerous:
                 self._select(found)
-        elif typed in self._missing:
-            self.query_one(".keys", Static).update(f"({typed}) {self._missing[typed]}")
+        elif typed in self._keys.missing:
+            self.query_one(".keys", Static).update(f"({typed}) {self._keys.missing[typed]}")
         else:
             return False
         return True

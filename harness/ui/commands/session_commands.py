@@ -93,8 +93,8 @@ def rewind(session: Session, argument: str) -> CommandResult:
     left = session.rewind.left_since(int(turn))
     prompt = session.rewind.to_turn(int(turn))
     stays = "no files were kept, so what tools did stays" if left else "the files are unchanged"
-    told = f"Forgot turn {turn} and later; {stays}.\nThe prompt was: {visible(prompt)}"
-    return ShowText("\n".join((told, *(f"  not undone  {visible(one)}" for one in left[:MOST_LEFT]))))
+    text = f"Forgot turn {turn} and later; {stays}.\nThe prompt was: {visible(prompt)}"
+    return ShowText("\n".join((text, *(f"  not undone  {visible(one)}" for one in left[:MOST_LEFT]))))
 
 
 def undo(session: Session, argument: str) -> CommandResult:

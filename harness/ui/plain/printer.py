@@ -165,9 +165,8 @@ class LinePrinter:
         line = self._lines.line(event)
         match event:
             case TurnStarted():
-                self._output_shown.clear()
-                self._started.clear()
-                self._asked.clear()
+                for earlier in (self._output_shown, self._started, self._asked):
+                    earlier.clear()
             case RequestSent():
                 self._thinking = False
                 if self._open_call == THINKS:

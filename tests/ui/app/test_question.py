@@ -6,7 +6,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.pilot import Pilot
 
-from harness.ui.app.question import Question
+from harness.ui.app.question import KeyRules, Question
 from harness.ui.choices import Choice
 from tests.ui.app.screens import settled
 
@@ -168,7 +168,9 @@ async def test_a_detail_may_depend_on_the_width() -> None:
 
 
 async def test_a_letter_only_marks_a_choice_where_there_is_a_danger() -> None:
-    app = Host(Question("rm -rf build", CHOICES, reason="it removes files", preselected="no", dangerous=True))
+    app = Host(
+        Question("rm -rf build", CHOICES, reason="it removes files", preselected="no", keys=KeyRules(dangerous=True))
+    )
     async with app.run_test(size=(60, 20)) as pilot:
         assert any("▸ n" in row for row in await settled(pilot))
         await pilot.press("1", "y")
@@ -187,7 +189,7 @@ OPTIONS = (
 
 
 def free() -> Host:
-    return Host(Question("Which colour?", OPTIONS, escape="declined"))
+    return Host(Question("Which colour?", OPTIONS, keys=KeyRules(escape="declined")))
 
 
 async def test_an_option_without_a_letter_shows_its_number_and_what_it_means() -> None:

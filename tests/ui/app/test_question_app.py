@@ -18,7 +18,7 @@ from harness.ui.app.completion import Completer
 from harness.ui.app.list_picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.question import OPEN, WAITING, Question
+from harness.ui.app.question import OPEN, WAITING, KeyRules, Question
 from harness.ui.app.question_app import QuestionApp
 from harness.ui.choices import Choice
 from harness.ui.question_focus import GRACE_S, HOLD_S
@@ -84,7 +84,7 @@ class Hands:
 
         async def asking() -> None:
             missing = {"f": "no rule for it"}
-            question = Question("touch a?", CHOICES, preselected=preselected, missing=missing)
+            question = Question("touch a?", CHOICES, preselected=preselected, keys=KeyRules(missing=missing))
             self.app.answers.append(await self.app.ask(question))
 
         self._tasks.append(asyncio.create_task(asking()))
