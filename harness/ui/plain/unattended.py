@@ -85,7 +85,7 @@ class BackgroundWait:
 
     @property
     def _agents_work(self) -> bool:
-        return any(row.background and row.state.value != "ended" for row in self._session.subagents.rows)
+        return bool(self._session.subagents.running)  # until their results have arrived, not only to their end
 
 
 def _names(commands: Sequence[CommandRow]) -> str:
