@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 __all__ = [
+    "ADDED_FOLDER",
     "ATTACHMENT",
     "OWN_COMMAND",
     "OWN_EFFORT",
@@ -175,6 +176,8 @@ class FaultKind(StrEnum):
 
 OWN_EFFORT = "default"
 """Setting value for the default effort of the model."""
+ADDED_FOLDER = "added folder"
+"""Setting name of a further folder that tools may use like the workspace."""
 
 
 class Effort(StrEnum):

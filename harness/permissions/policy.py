@@ -475,7 +475,7 @@ class Permissions:
 def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Decision:
     """The decision in plan mode, where only read-only command lines run; `judgement`: without rules that allow."""
     if judgement is None or not _looks(request, judgement):
-        missing = "" if judgement is None or judgement.missing == "the call" else f" ({judgement.missing})"
+        missing = "" if judgement is None or judgement.missing == THE_CALL else f" ({judgement.missing})"
         verb = "changes something" if request.changes else _VERBS[request.effect]
         what = f"{request.tool} {verb}{missing if request.tool == SHELL else ''}"
         return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")

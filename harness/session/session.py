@@ -286,11 +286,10 @@ class Session:
 
     def files(self, limit: int = MOST_FILES) -> tuple[str, ...]:
         """Paths of the first files in the workspace that git does not ignore. Reads the disk; call it in a thread."""
-        found = chain.from_iterable(
-            (sendable(path.removeprefix(f"{self.permissions.workspace.root}/")) for path in walk_files(root, root))
-            for root in self.permissions.workspace.roots
-        )
-        return tuple(islice(found, limit))
+        workspace = self.permissions.workspace
+        inside = f"{workspace.root}/".replace("//", "/")
+        found = chain.from_iterable(walk_files(root, root) for root in workspace.roots)
+        return tuple(sendable(path.removeprefix(inside)) for path in islice(found, limit))
 
     def keep_image(self, data: bytes) -> Path:
         """Write an image to the outputs of the session, so that a prompt can name it with `@`.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
 from harness.base.files import replace_atomically
 
 LONGEST_S = 5.0
@@ -27,7 +28,7 @@ async def send_to_clipboard(
 
     Raises HarnessError where the file cannot be written either.
     """
-    size = f"{len(text):,} character" + ("" if len(text) == 1 else "s")
+    size = counted(len(text), "character")
     for command in _commands(environment, sys.platform):
         if await _run(command, text, environment):
             return f"sent {size} to {command[0]}"

@@ -52,7 +52,7 @@ from harness.ui.commands.results import (
 from harness.ui.lines.diff import diff_lines, path_of_diff
 from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
-from harness.ui.question_focus import is_answer_key
+from harness.ui.question_focus import answer_key
 from harness.ui.terminal_programs import command_after_sign, ended_line
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, QueuedLine, TurnLoop, TurnQueue, TypedLine
 
@@ -241,21 +241,26 @@ class SessionDriver(ABC):
             self.retry_now()
         elif runs and self._works_now(line):
             self._at_once(line)
-        elif line and not own_turn and self._joins(line) and is_answer_key(line):
-            self.show_text(f'"{line}" answers no question here, so it was not sent.')
         elif line and not own_turn and self._joins(line):
-            try:
-                self.session.steer(prompt_of(text))
-            except HarnessError as error:  # no window holds it
-                self.show_error(error)
-                return False
-            self.changed()
-            return True
+            return self._steer(text)
         elif line:
             self.put(text)
             self.changed()
             return True
         return False
+
+    def _steer(self, text: str) -> bool:
+        """Give a text to the running turn; returns whether it waits there."""
+        if answer_key(text):
+            self.show_text(f'"{text.strip()}" answers no question here, so it was not sent.')
+            return False
+        try:
+            self.session.steer(prompt_of(text))
+        except HarnessError as error:  # no window holds it
+            self.show_error(error)
+            return False
+        self.changed()
+        return True
 
     def _joins(self, line: str) -> bool:
         """The running turn takes the line; commands, and all that is typed after a stop, wait for its end."""
@@ -292,7 +297,8 @@ class SessionDriver(ABC):
         return tuple(text for *_, text in sorted(typed, key=lambda one: one[:2]))
 
     def _is_command(self, line: str) -> bool:
-        return is_command(line, {*self.own_commands, *file_command_names(self.session)})
+        others = {*self.own_commands, *file_command_names(self.session)} if line.startswith("/") else ()
+        return is_command(line, others)
 
     def _works_now(self, line: str) -> bool:
         if not self._is_command(line) or (quits(line) and (not self.quits_at_once or len(self.queue) or self.joining)):

@@ -20,10 +20,11 @@ HOLD_S = 0.25
 """Seconds without another key after which a letter is an answer."""
 
 
-def is_answer_key(text: str) -> bool:
-    """Nothing but one letter or digit, perhaps repeated: a key for a question, and no text for the model."""
+def answer_key(text: str) -> str:
+    """The letter or digit of a text that is nothing else, perhaps repeated: a key for a question, and no text for the
+    model. Empty: it is another text."""
     letters = {*unicodedata.normalize("NFKC", text.strip()).lower()}
-    return len(letters) == 1 and letters <= {*ascii_lowercase, *digits}
+    return letters.pop() if len(letters) == 1 and letters <= {*ascii_lowercase, *digits} else ""
 
 
 class KeyMeaning(Enum):

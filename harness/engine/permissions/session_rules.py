@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.files import home_folder
 from harness.engine.conversation import ignore
-from harness.events import Event, SettingChanged
+from harness.events import ADDED_FOLDER, Event, SettingChanged
 from harness.permissions import (
     Allow,
     Deny,
@@ -39,10 +39,6 @@ def surroundings_of(workspace: Path) -> Surroundings:
     root = workspace.expanduser().resolve()
     dialect: Dialect = BASH if shell_command("", root)[0].endswith("bash") else PORTABLE
     return Surroundings(str(root), str(home_folder().resolve()), inside_folders(os.environ, root), dialect)
-
-
-ADDED_FOLDER = "added folder"
-"""Name of the setting in the events."""
 
 
 class SessionRules:

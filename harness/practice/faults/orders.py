@@ -1,6 +1,6 @@
 """What orders of faults for the model and for tools have in common; see `model_orders` and `tool_orders`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -34,7 +34,7 @@ def counted(text: str) -> int:
     return int(text)
 
 
-def nearest(word: str, known: Mapping[str, object]) -> str:
+def nearest(word: str, known: Collection[str]) -> str:
     """The hint for an unknown word."""
     near = get_close_matches(word, known, n=1, cutoff=0.4)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."

@@ -8,7 +8,6 @@ Without an order a call passes straight through.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
@@ -74,9 +73,7 @@ def tool_order_of(text: str, tools: Collection[str]) -> ToolFaultOrder | None:
             raise OrderError(f"{text.strip()!r} is not valid; type for example /toolfault grep timeout 3.")
     tool = ALL if tool in (ALL, EVERY) else tool
     if tool != ALL and tool not in tools:
-        near = get_close_matches(tool, tools, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}."
-        raise OrderError(f"There is no tool called {tool}; {hint}")
+        raise OrderError(f"There is no tool called {tool}; {nearest(tool, tools)}")
     if kind.lower() not in TOOL_KINDS:
         raise OrderError(f"There is no tool fault {kind!r}; {nearest(kind.lower(), TOOL_KINDS)}")
     return ToolFaultOrder(tool, kind.lower(), counted(times))

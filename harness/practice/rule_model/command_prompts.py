@@ -56,7 +56,9 @@ def command_plan(context: PlanContext, turn: PastTurn) -> Plan | None:
 
 def _review(context: PlanContext, base: str, changes: str) -> Plan:
     lines = list(_added_lines(changes))
-    findings = [(path, number, wrong, mend) for path, number, line in lines for wrong, mend in _wrong_in(path, line)]
+    findings = [
+        (path, number, wrong, remedy) for path, number, line in lines for wrong, remedy in _wrong_in(path, line)
+    ]
     names = [name for name in dict.fromkeys(path for path, _, _ in lines) if name.endswith(".py")][:MOST_FILES]
     if names:
         calls = tuple(context.tools.call(Ability.READ, path=name) for name in names)
@@ -67,7 +69,7 @@ def _review(context: PlanContext, base: str, changes: str) -> Plan:
                 findings.insert(0, (name, *bad, "Mend the syntax."))
     if not findings:
         return context.say("review_clean", base=base, count=len(lines))
-    found = "\n".join(f"- `{path}:{number}`: {wrong}. {mend}" for path, number, wrong, mend in findings)
+    found = "\n".join(f"- `{path}:{number}`: {wrong}. {remedy}" for path, number, wrong, remedy in findings)
     return f"{context.say('review_found', base=base, count=len(lines))}\n\n{found}"
 
 

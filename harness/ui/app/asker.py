@@ -18,7 +18,7 @@ from harness.events import (
 from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, loop_question
 from harness.ui.app.question import Detail, KeyRules, Question
 from harness.ui.choices import Choice
-from harness.ui.lines.diff import diff_rows, path_of_diff
+from harness.ui.lines.diff import diff_rows, path_of_diff, with_changed_words
 from harness.ui.lines.line import seconds
 from harness.ui.permission_choices import (
     asked_by,
@@ -160,6 +160,6 @@ def _detail_of(asked: PermissionAsked, request: PermissionRequest) -> Detail:
 def _detail(text: str) -> Detail:
     """A diff or a command."""
     if (path := path_of_diff(text)) is not None:
-        rows = diff_rows(text)
+        rows = with_changed_words(diff_rows(text))
         return lambda width: Content("\n").join(diff_content(rows, path, width))
     return detail_content(text, WIDEST, MOST_LINES) if text.strip() else ""

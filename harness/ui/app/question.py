@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from harness.base.external_text import visible
 from harness.ui.app.paged_scroll import PagedScroll
 from harness.ui.choices import Choice
-from harness.ui.question_focus import KeyMeaning
+from harness.ui.question_focus import KeyMeaning, answer_key
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
 OPEN_ESCAPE = "↑↓ Enter, a number or a letter   Esc: no answer   Tab: back to the prompt"
@@ -233,12 +233,12 @@ class Question(Vertical):
 
     def typed_early(self, text: str) -> bool:
         """The text is nothing but one answer key, perhaps repeated: it was typed before the question took keys."""
-        letters = {*unicodedata.normalize("NFKC", text.strip()).lower()}
-        return len(letters) == 1 and any(self._choice_for(one) or one in self._keys.missing for one in letters)
+        key = answer_key(text)
+        return bool(key) and (self._choice_for(key) is not None or key in self._keys.missing)
 
     def point_at_early(self, text: str) -> None:
         """Mark the choice that was typed early, unless it is dangerous."""
-        choice = self._choice_for(unicodedata.normalize("NFKC", text.strip()).lower()[:1])
+        choice = self._choice_for(answer_key(text))
         if choice is not None and not self._keys.dangerous:
             self.chosen = self._choices.index(choice)
 

@@ -112,15 +112,19 @@ class TerminalApp(ReadableColours):
         self.exit(128 + number)
 
     async def run_to_end(self) -> int:
-        """Run the app; returns its exit code, or raises its error."""
+        """Run the app; returns its exit code, or raises its error.
+
+        From then on SIGTERM and SIGHUP do nothing, so that a second one does not cut the end of the session short.
+        """
         loop = asyncio.get_running_loop()
         for number in SIGNALS:
             loop.add_signal_handler(number, self._receive, number)
         try:
             code = await self.run_async()
         finally:
-            for number in SIGNALS:
-                loop.remove_signal_handler(number)
+            loop.remove_signal_handler(signal.SIGINT)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, lambda: None)
         if self.failure is not None:
             raise self.failure
         return code or 0

@@ -50,7 +50,8 @@ def path_of_diff(text: str) -> str | None:
 
 
 def diff_rows(text: str) -> list[DiffRow]:
-    """The rows of a diff of one file, or of the beginning of one. Control characters are made visible."""
+    """The rows of a diff of one file, or of the beginning of one, without the changed words (`with_changed_words`).
+    Control characters are made visible."""
     rows: list[DiffRow] = []
     old = new = 0
     for line in visible(text).removesuffix("\n").split("\n")[2:]:
@@ -73,7 +74,7 @@ def diff_rows(text: str) -> list[DiffRow]:
                 rows.append(DiffRow(DiffKind.NOTE, body.strip()))
             case _:  # such as "… 3 more lines"
                 rows.append(DiffRow(DiffKind.GAP, line.removeprefix("… ")))
-    return _with_words(rows)
+    return rows
 
 
 def diff_lines(text: str) -> Iterator[str]:
@@ -90,17 +91,19 @@ def number_width(rows: Sequence[DiffRow]) -> int:
     return len(str(max((row.number for row in rows), default=0)))
 
 
-def _with_words(rows: list[DiffRow]) -> list[DiffRow]:
-    """The rows, with the changed words where removed lines are directly above the lines that replace them."""
-    start = 0
-    while start < len(rows):
+def with_changed_words(rows: Sequence[DiffRow], most: int | None = None) -> list[DiffRow]:
+    """The first `most` rows (None: all), with the changed words where removed lines are directly above the lines that
+    replace them."""
+    rows, start = list(rows), 0
+    most = len(rows) if most is None else most
+    while start < min(len(rows), most):
         middle = _end_of(rows, start, DiffKind.REMOVED)
         end = _end_of(rows, middle, DiffKind.ADDED)
-        for old, new in zip(range(start, middle), range(middle, end), strict=False):
+        for old, new in zip(range(start, min(middle, most)), range(middle, end), strict=False):
             before, after = _changed(rows[old].text, rows[new].text)
             rows[old], rows[new] = replace(rows[old], changed=before), replace(rows[new], changed=after)
         start = max(end, start + 1)
-    return rows
+    return rows[:most]
 
 
 def _end_of(rows: Sequence[DiffRow], start: int, kind: DiffKind) -> int:

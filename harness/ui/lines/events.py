@@ -8,6 +8,7 @@ from types import MappingProxyType
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import (
+    ADDED_FOLDER,
     AdmissionClosed,
     BreakerChanged,
     BreakerState,
@@ -106,7 +107,7 @@ def line_of(event: Event) -> Line | None:
             return Line("◌", {"wait": "waiting", "switch": "asking another model", "stop": "not waiting"}[choice])
         case ModelSwitched():
             return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
-        case SettingChanged(name="added folder", value=folder):
+        case SettingChanged(name=setting, value=folder) if setting == ADDED_FOLDER:
             return Line("→", f"{folder} can be used like the workspace")
         case SettingChanged():
             return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")

@@ -331,9 +331,8 @@ class _Output:
         return failed | {"exit_code": self.exit_code(end)} if self._failed else {}
 
     def _show(self, event: Event) -> None:
-        match event:
-            case QuestionAsked(plan=ProposedPlan() as plan):
-                self.plan = plan
+        if isinstance(event, QuestionAsked) and event.plan is not None:
+            self.plan = event.plan
         if self._form is OutputFormat.STREAM_JSON:
             write_line(json.dumps(encode(event)), self._out)
         elif isinstance(event, PauseReported):

@@ -112,7 +112,7 @@ def change_lines(lines: Sequence[str], path: str, *, limit: int = MOST_CHARACTER
         Content.styled(line, MUTED if number in headers else DIFF_STYLES.get(signs[number], ""))
         for number, line in enumerate(lines)
     ]
-    language = LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
+    language = language_of(path)
     hunks = [[number for number in hunk if number not in headers] for hunk in _hunks(lines)]
     for hunk, side in product(hunks if language.lower() in LANGUAGES else [], "-+"):
         code_lines = [number for number in hunk if signs[number] in (side, " ", "")]
@@ -131,6 +131,11 @@ def change_lines(lines: Sequence[str], path: str, *, limit: int = MOST_CHARACTER
     return [
         line.stylize_before(TINTS[sign]) if sign in TINTS else line for line, sign in zip(styled, signs, strict=True)
     ]
+
+
+def language_of(path: str) -> str:
+    """The language of a file by its name, or else its suffix, which may be none of `LANGUAGES`."""
+    return LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
 
 
 def tint_of(line: Content) -> str:

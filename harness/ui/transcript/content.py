@@ -15,7 +15,7 @@ from harness.base.external_text import CUT, counted, visible
 from harness.events import Alternative, Dispatch, ItemStatus, PlanItem, ToolOutcome
 from harness.session import report_lines
 from harness.ui.folds.work import how_far
-from harness.ui.lines.diff import DiffKind, diff_rows, path_of_diff
+from harness.ui.lines.diff import DiffKind, diff_rows, path_of_diff, with_changed_words
 from harness.ui.lines.events import OUTCOMES, ending_line
 from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought, whole_text
 from harness.ui.lines.reports import stuck_lines
@@ -118,7 +118,7 @@ def _diffs(parts: Sequence[str], width: int) -> Iterator[Content]:
         if (path := path_of_diff(part)) is None:
             yield hanging(Content(""), Content(visible(part)), width)
         else:
-            yield from diff_content(diff_rows(part), path, width)
+            yield from diff_content(with_changed_words(diff_rows(part)), path, width)
 
 
 def _beginning(text: str, key: str) -> Content:
@@ -429,7 +429,9 @@ def _diff(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Cont
     most = MOST_LINES if expanded else FEW_LINES["diff"]
     if len(rows) + unknown == most + 1:
         most += 1  # instead of a note that there is one more
-    drawn = diff_content(rows[:most], path_of_diff(call.detail) or "", width - len(INDENT), wrapped=expanded)
+    drawn = diff_content(
+        with_changed_words(rows, most), path_of_diff(call.detail) or "", width - len(INDENT), wrapped=expanded
+    )
     lines = [INDENT + line for row in drawn for line in row.split("\n", allow_blank=True)]
     hidden = max(0, len(rows) - most)
     return [*lines, *_hidden(hidden + unknown, key if hidden else "")]

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import PurePath
 
 from textual.content import Content
 
 from harness.ui.lines.diff import DiffKind, DiffRow, number_width
-from harness.ui.transcript.code import LANGUAGE_OF_NAME, MOST_CHARACTERS, coloured
+from harness.ui.transcript.code import MOST_CHARACTERS, coloured, language_of
 from harness.ui.transcript.wrap import GOOD, MUTED, TAB, TINTS, one_line
 
 WORDS = {DiffKind.ADDED: "bold on $diff-added-word", DiffKind.REMOVED: "bold on $diff-removed-word"}
@@ -48,7 +47,7 @@ def _drawn(row: DiffRow, code: Content, digits: int, width: int, *, wrapped: boo
 def _coloured(rows: Sequence[DiffRow], path: str) -> list[Content]:
     """The text of each row, coloured as code where that is quick and certain."""
     texts = [Content(row.text[:LONGEST]) for row in rows]
-    language = LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
+    language = language_of(path)
     left = MOST_CHARACTERS
     for gap, group in groupby(range(len(rows)), key=lambda number: rows[number].kind is DiffKind.GAP):
         hunk = [] if gap else [number for number in group if rows[number].kind is not DiffKind.NOTE]

@@ -77,3 +77,13 @@ async def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
     task = await running(app)
     os.kill(os.getpid(), number)
     assert await asyncio.wait_for(task, 10) == 128 + number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_after_its_end_does_not_cut_the_end_of_the_session_short(number: signal.Signals) -> None:
+    app = Small()
+    task = await running(app)
+    app.simulate_key("q")
+    assert await asyncio.wait_for(task, 10) == 7
+    assert signal.getsignal(number) is not signal.SIG_DFL
+    os.kill(os.getpid(), number)

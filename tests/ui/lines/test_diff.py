@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.tools.diff import unified_diff
-from harness.ui.lines.diff import DiffKind, DiffRow, diff_lines, diff_rows, path_of_diff
+from harness.ui.lines.diff import DiffKind, DiffRow, diff_lines, diff_rows, path_of_diff, with_changed_words
 
 LINES = st.lists(
     st.sampled_from(["a", "b = 1", "b = 2", "", "-- x", "++ y", "@@ -1 +1 @@", "    deep(1)"]), max_size=40
@@ -13,9 +13,11 @@ LINES = st.lists(
 
 @given(LINES, LINES)
 def test_each_row_is_the_line_of_that_number(before: list[str], after: list[str]) -> None:
-    rows = diff_rows(
+    plain = diff_rows(
         unified_diff("".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after), "a").text
     )
+    rows = with_changed_words(plain)
+    assert all(with_changed_words(plain, most) == rows[:most] for most in range(len(rows) + 1))
     for row in rows:
         match row.kind:
             case DiffKind.REMOVED:
@@ -36,7 +38,7 @@ def marked(row: DiffRow) -> list[str]:
 def test_the_changed_words_are_marked_in_lines_that_are_alike() -> None:
     before = "def load(path):\n    return 1\nold words entirely\n"
     after = "def load(path, timeout_s=5.0):\n    return 2\nnothing like that\n"
-    rows = diff_rows(unified_diff(before, after, "a.py").text)
+    rows = with_changed_words(diff_rows(unified_diff(before, after, "a.py").text))
     assert [marked(row) for row in rows] == [[], ["1"], [], [", timeout_s=5.0"], ["2"], []]
 
 

@@ -4,7 +4,7 @@ import pytest
 from textual.content import Content
 
 from harness.tools.diff import unified_diff
-from harness.ui.lines.diff import diff_rows
+from harness.ui.lines.diff import diff_rows, with_changed_words
 from harness.ui.transcript.diff import diff_content
 
 DIFF = unified_diff(
@@ -13,7 +13,7 @@ DIFF = unified_diff(
 
 
 def drawn(path: str, width: int, *, wrapped: bool = True) -> list[Content]:
-    return diff_content(diff_rows(DIFF.text), path, width, wrapped=wrapped)
+    return diff_content(with_changed_words(diff_rows(DIFF.text)), path, width, wrapped=wrapped)
 
 
 def styles(line: Content) -> list[tuple[str, str]]:

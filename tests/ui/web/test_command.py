@@ -49,18 +49,25 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
     await gone(*apps)
 
 
+def ended_turns(place: Place) -> int:
+    """The turns of all sessions that have ended."""
+    return sum(file.read_text("utf-8").count('"type":"turn_ended"') for file in place.state.rglob("*.jsonl"))
+
+
 @pytest.mark.stories
 async def test_a_conversation_survives_a_reload_and_can_be_resumed_after_the_tab_was_closed(place: Place) -> None:
     """The prompt of the command line is sent once."""
     async with serving(place, "hello there", "--practice") as (process, link), entered(link) as session:
         async with opened(session, link, "?width=100&height=30") as page:
             await page.sees("I am the rule-based practice model")
+            await until(lambda: ended_turns(place) == 1)
         assert b"harness --resume" in await process.stderr.readline()
         async with opened(session, page.address, "?width=90&height=30") as again:
             await again.sees("I am the rule-based practice model")
             await again.type("and now?\r")
             await again.sees("and now?")
             await again.sees("I am the rule-based practice model")
+            await until(lambda: ended_turns(place) == 2)
         await gone(*apps_of(app_command(["hello there", "--practice"]), process.pid))
     listed = (await run(place, "sessions")).out
     assert listed.count("\n") == 1
