@@ -20,7 +20,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -30,19 +30,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": {"events"},
     "definitions": {"base", "events"},
     "slots": {"base"},
-    "processes": {"base"},
+    "sandbox": {"base"},
+    "processes": {"base", "sandbox"},
     "media": {"base", "events"},
     "model": {"base", "events", "media"},
-    "tools": {"base", "events", "media", "processes"},
-    "checkpoints": {"base", "processes", "tools"},
+    "tools": {"base", "events", "media", "processes", "sandbox"},
+    "checkpoints": {"base", "processes", "sandbox", "tools"},
     "journal": {"base", "events", "tools"},
     "memory": {"base", "events", "tools"},
-    "permissions": {"base", "events", "hooks", "processes", "tools"},
+    "permissions": {"base", "events", "hooks", "processes", "sandbox", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
-    "settings": {"base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "tools"},
+    "settings": {
+        *("base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "sandbox", "tools"),
+    },
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
     "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
@@ -54,8 +57,19 @@ MAY_IMPORT: dict[str, set[str]] = {
 """For each package and each module of the root of `harness` the others it may import; arrows only point down. The empty
 name is `harness/__init__.py`."""
 
-ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
-ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "schedule", "settings"]
+ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "sandbox", "processes", "media", "model"]
+ORDER += [
+    "tools",
+    "checkpoints",
+    "journal",
+    "memory",
+    "permissions",
+    "practice",
+    "skills",
+    "tasks",
+    "schedule",
+    "settings",
+]
 ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]
 """From the bottom up: no package imports a later one."""
 

@@ -1,0 +1,25 @@
+"""What a command may read, write and reach, and who holds it to that.
+
+`profile` describes it; `bubblewrap`, `landlock` and `seatbelt` enforce a description; `probe` finds out which of them
+works on this machine; `Sandbox` is the one object that the rest of the program uses.
+"""
+
+from harness.sandbox.profile import (
+    FREE,
+    Network,
+    Profile,
+    ProfileName,
+    SandboxDenial,
+    SandboxLevel,
+    SandboxState,
+)
+
+__all__ = [
+    "FREE",
+    "Network",
+    "Profile",
+    "ProfileName",
+    "SandboxDenial",
+    "SandboxLevel",
+    "SandboxState",
+]

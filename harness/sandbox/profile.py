@@ -1,0 +1,86 @@
+"""The description of what a command may read, write and reach. Pure values: nothing here looks at the disk."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class ProfileName(StrEnum):
+    """The three degrees of freedom of a command."""
+
+    LOOK = "look"
+    """A line that only reads and runs without a question: workspace and system readable, nothing writable, no
+    network."""
+    WORK = "work"
+    """A line that runs without a question because the system holds it: the workspace and a private temporary folder
+    are writable, the network is an allow-list of hosts."""
+    FREE = "free"
+    """A line that the user, a rule or the mode has allowed: no sandbox."""
+
+
+class Network(StrEnum):
+    """What of the network a command reaches."""
+
+    NONE = "none"
+    """Its own loopback interface only."""
+    HOSTS = "hosts"
+    """Its own loopback interface, and allowed hosts through a proxy."""
+    OPEN = "open"
+    """Everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one command may read, write and reach.
+
+    Paths are absolute with links resolved, and cover everything below them. The longest path that covers a file
+    decides about it; what no path covers does not exist for the command.
+    """
+
+    name: ProfileName
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    """They are readable, too."""
+    read_only: tuple[str, ...] = ()
+    """Inside writable folders: readable, but not writable. Only such as exist."""
+    hidden: tuple[str, ...] = ()
+    """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
+    exist."""
+    network: Network = Network.NONE
+
+
+FREE = Profile(ProfileName.FREE, network=Network.OPEN)
+"""No sandbox: nothing is enforced, and the paths say nothing."""
+
+
+class SandboxLevel(StrEnum):
+    """What of a profile this machine can enforce."""
+
+    FULL = "full"
+    """Files, processes and network."""
+    FILES = "files only"
+    """Files and signals; the network is open, and hidden files inside writable folders are not hidden."""
+    NONE = "none"
+    """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxState:
+    """The state of this machine, probed at the start of the program."""
+
+    level: SandboxLevel
+    by: Literal["bubblewrap", "landlock", "seatbelt", ""] = ""
+    """Who enforces it; empty: nothing is enforced."""
+    why: str = ""
+    """Why the level is not full, in a few words; empty: it is."""
+    repair: str = ""
+    """The command, or the setting, that would make it full; empty: none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxDenial:
+    """Something that a profile refused to a command."""
+
+    kind: Literal["host", "path"]
+    subject: str
+    """`name:port` of a host, or an absolute path."""
