@@ -48,6 +48,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_budget_usd": namespace.max_budget_usd,
         "effort": namespace.effort,
         "permission_mode": _mode(namespace),
+        "sandbox": namespace.sandbox,
         "plain": namespace.plain or None,
         "debug": namespace.debug or None,
         "workspace": namespace.cwd,
@@ -118,6 +119,11 @@ def agent_parser() -> "ArgumentParser":
         "--permission-mode",
         choices=("ask", "edits", "read", "plan", "yolo"),
         help="what runs without asking; plan: nothing that writes, until you approve a plan",
+    )
+    add(
+        "--sandbox",
+        choices=("auto", "off", "required"),
+        help="what holds shell commands: the best of this system, nothing, or only the full sandbox",
     )
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")

@@ -18,6 +18,7 @@ from harness.settings.value_types import (
     FanOutAnswer,
     Headers,
     Hooks,
+    Hosts,
     KeyHeaders,
     MemorySize,
     ModelNames,
@@ -28,6 +29,7 @@ from harness.settings.value_types import (
     Platforms,
     Prices,
     Rules,
+    SandboxChoice,
     Seconds,
     SecondsOrNone,
     SecretText,
@@ -35,6 +37,7 @@ from harness.settings.value_types import (
     Size,
     Switch,
     Text,
+    Variables,
 )
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -103,6 +106,16 @@ class Settings(BaseModel):
     """Rules for calls that are refused in every mode. The rules of all layers are combined."""
     permissions_file: Place | None = None
     """File of saved rules; unset: permissions.toml beside your settings. The files of a folder cannot set it."""
+    sandbox: SandboxChoice = "auto"
+    """What holds shell commands (docs/sandbox.md): the best that this system offers (auto), nothing (off), or nothing
+    less than the full sandbox, without which no session begins (required). The files of a folder can only set
+    required."""
+    sandbox_hosts: Hosts = ()
+    """Hosts that commands in the sandbox reach without a question: names, `*.` before a name for all below it, a port
+    behind it for a port that is neither 80 nor 443. The files of a folder cannot set it."""
+    sandbox_env: Variables = ()
+    """Environment variables with names of secrets, such as NPM_TOKEN, that commands in the sandbox inherit all the
+    same; `*` stands for any characters. The files of a folder cannot set it."""
     ask_user: AskUser = "refuse"
     """Answer to a question of the model when no user is present: use your own judgement (refuse), or the first option
     (first). At a terminal you are asked. off: the model cannot ask."""

@@ -21,7 +21,9 @@ from harness.definitions import CostClaim
 from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
 FREE = frozenset({"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"})
-"""Looks, and rules that only make the agent ask or refuse more. `permission_mode` is free as "deny" and "plan"."""
+"""Looks, and rules that only make the agent ask or refuse more."""
+STRICTER: Mapping[str, tuple[str, ...]] = {"permission_mode": ("deny", "plan"), "sandbox": ("required",)}
+"""Settings that are free with these values, which only make the agent ask or refuse more."""
 FILE = "trusted-folders.json"
 """Beside the settings file of the user: which folders they trust, and to set what."""
 MOST_BYTES = 1_000_000
@@ -30,6 +32,7 @@ SHOWN_CHARACTERS = 200
 
 _KEYS = "a folder that you cloned must not decide about keys; put it into the environment or {user_file}"
 _QUESTIONS = "a folder that you cloned must not switch questions off; {remedy}"
+_SANDBOX = "a folder that you cloned must not loosen the sandbox; put it into {user_file}"
 _MODEL = "a folder that you cloned must not put another model in the place of yours; use the flag --practice"
 _NEVER = {
     "practice": _MODEL,
@@ -43,6 +46,8 @@ _NEVER = {
     "headers": _KEYS,
     "permissions_allow": _QUESTIONS,
     "permissions_file": _QUESTIONS,
+    "sandbox_hosts": _SANDBOX,
+    "sandbox_env": _SANDBOX,
 }
 """Settings that the files of a folder never set, trusted or not, and why."""
 
@@ -74,6 +79,9 @@ def refuse_never(source: SettingsSource, user_file: Path) -> None:
         if name == "permission_mode" and given.value in ("edits", "yolo"):
             remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"
             raise SettingsError(f"{given.origin} = {given.value!r} is refused: {_QUESTIONS.format(remedy=remedy)}.")
+        if name == "sandbox" and not _free(name, given):
+            remedy = _SANDBOX.format(user_file=user_file)
+            raise SettingsError(f"{given.origin} = {given.value!r} is refused: {remedy}.")
         # Keys and addresses in a file that is usually committed are nobody's habit; in .env they wait for trust.
         keys = given.layer is SettingsLayer.PROJECT and name in ("base_url", *SECRETS)
         if reason := _KEYS if keys else _NEVER.get(name, ""):
@@ -134,7 +142,7 @@ def _digest(sources: tuple[SettingsSource, ...]) -> str:
 
 
 def _free(name: str, given: SettingValue) -> bool:
-    return name in FREE or (name == "permission_mode" and given.value in ("deny", "plan"))
+    return name in FREE or given.value in STRICTER.get(name, ())
 
 
 def _shown(name: str, value: object) -> str:

@@ -19,6 +19,8 @@ LEAST_MEMORY = 32 * 2**20
 """Bytes below which hardly a command runs."""
 _MEMORY = re.compile(r"(\d{1,15}) ?([KMGTkmgt]?)(?:i?[Bb])?")
 _DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}(?:/[!-~]*)?")
+_HOST = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::(\d{1,5}))?|\[[0-9a-f:.]+\](?::(\d{1,5}))?")
+_VARIABLE = re.compile(r"[A-Za-z_*][A-Za-z0-9_*]*")
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 
 
@@ -35,7 +37,7 @@ def _number(value: object) -> object:
     return value
 
 
-def _names(value: object) -> object:
+def _names(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
@@ -52,9 +54,27 @@ def _places(value: object) -> object:
 def _domains(value: object) -> object:
     """Names of domains, with a path behind them or without; no address with a scheme, and no pattern in the name."""
     names = _names(value)
-    if not isinstance(names, tuple) or not all(_DOMAIN.fullmatch(name) for name in names):
+    if not all(_DOMAIN.fullmatch(name) for name in names):
         raise ValueError("not a list of domains")
     return tuple(dict.fromkeys(name.lower() for name in names))
+
+
+def _hosts(value: object) -> object:
+    """Names of hosts in lower case, with `*.` before them or without, and with a port behind them or without."""
+    names = tuple(name.lower() for name in _names(value))
+    for name in names:
+        found = _HOST.fullmatch(name)
+        if found is None or any(port is not None and not 1 <= int(port) <= 65_535 for port in found.groups()):
+            raise ValueError("not a list of hosts")
+    return tuple(dict.fromkeys(names))
+
+
+def _variables(value: object) -> object:
+    """Names of environment variables; `*` stands for any characters."""
+    names = _names(value)
+    if not all(_VARIABLE.fullmatch(name) for name in names):
+        raise ValueError("not a list of variables")
+    return names
 
 
 def _size(value: object) -> object:
@@ -114,6 +134,14 @@ Domains = Annotated[
     BeforeValidator(_domains),
     ValueHint('a list of domains without https://, such as ["docs.python.org"]'),
 ]
+Hosts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_hosts),
+    ValueHint('a list of hosts without https://, such as ["pypi.org", "*.example.org", "localhost:8080"]'),
+]
+Variables = Annotated[
+    tuple[str, ...], BeforeValidator(_variables), ValueHint('a list of variables, such as ["NPM_TOKEN", "AWS_*"]')
+]
 Hooks = Annotated[
     tuple[InstanceOf[Hook], ...], ValueHint("tables [[hooks]] with event and command; in a variable as JSON")
 ]
@@ -135,6 +163,7 @@ BoardChoice = Annotated[
     Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$"),
     ValueHint('"off", "session", or a name of small letters, digits, - and _'),
 ]
+SandboxChoice = Annotated[Literal["auto", "off", "required"], ValueHint('"auto", "off" or "required"')]
 AskUser = Annotated[Literal["refuse", "first", "off"], ValueHint('"refuse", "first" or "off"')]
 FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], ValueHint('"ask", "allow" or "refuse"')]
 PermissionMode = Annotated[

@@ -27,6 +27,25 @@ def test_looks_and_stricter_rules_need_no_trust(place: Place) -> None:
     assert loaded.require_answer() is loaded
 
 
+@pytest.mark.parametrize(
+    "given", ['sandbox = "off"', 'sandbox = "auto"', 'sandbox_hosts = ["x"]', 'sandbox_env = ["*"]']
+)
+def test_a_folder_makes_the_sandbox_stricter_and_never_looser(place: Place, given: str) -> None:
+    place.write(user='sandbox = "off"', project='sandbox = "required"')
+    assert place.load(trust=None).settings.sandbox == "required"
+    assert place.load({"sandbox": "off"}, trust=None).settings.sandbox == "off"
+    place.write(project=given)
+    with pytest.raises(SettingsError, match="a folder that you cloned must not loosen the sandbox"):
+        place.load(trust=True)
+
+
+def test_hosts_and_variables_are_read_as_lists(place: Place) -> None:
+    place.write(user='sandbox_hosts = ["PyPI.org", "*.a.example:8080", "[::1]:80", "pypi.org"]\nsandbox_env = ["A_*"]')
+    settings = place.load().settings
+    assert settings.sandbox_hosts == ("pypi.org", "*.a.example:8080", "[::1]:80")
+    assert settings.sandbox_env == ("A_*",)
+
+
 def test_an_unanswered_claim_has_no_effect_and_a_program_that_cannot_ask_says_so(place: Place) -> None:
     place.write(dotenv=GATEWAY, project="max_steps = 900")
     loaded = place.load(environ=KEY, trust=None)

@@ -97,6 +97,9 @@ SAMPLE = {
     "web_allowed_domains": "docs.python.org, example.com/blog",
     "web_blocked_domains": "x.example",
     "endpoint": "vertex",
+    "sandbox": "required",
+    "sandbox_env": "NPM_TOKEN",
+    "sandbox_hosts": "pypi.org, *.Example.org, localhost:8080",
     "key_header": "x-api-key",
     "headers": "X-Team: blue",
 }
