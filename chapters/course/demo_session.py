@@ -81,6 +81,7 @@ class DemoSession:
             "api_key": self.KEY,
             "model": self.MODEL,
             "shared_admission": False,
+            "sandbox": "off",  # a chapter is the same on every machine
         }
         return Settings.model_validate(own | changes | self._overrides)
 
