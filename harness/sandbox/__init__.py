@@ -6,6 +6,7 @@ works on this machine; `Sandbox` is the one object that the rest of the program 
 
 from harness.sandbox.profile import (
     FREE,
+    Access,
     Network,
     Profile,
     ProfileName,
@@ -16,6 +17,7 @@ from harness.sandbox.profile import (
 
 __all__ = [
     "FREE",
+    "Access",
     "Network",
     "Profile",
     "ProfileName",

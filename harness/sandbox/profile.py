@@ -1,7 +1,8 @@
 """The description of what a command may read, write and reach. Pure values: nothing here looks at the disk."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from pathlib import PurePosixPath
 from typing import Literal
 
 
@@ -29,6 +30,16 @@ class Network(StrEnum):
     """Everything."""
 
 
+class Access(IntEnum):
+    """What a command may do with a file; each includes the ones before."""
+
+    NONE = 0
+    """The file is not there, or seems empty."""
+    READ = 1
+    """Read and run it, list it."""
+    WRITE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What one command may read, write and reach.
@@ -47,6 +58,25 @@ class Profile:
     """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
     exist."""
     network: Network = Network.NONE
+
+    @property
+    def places(self) -> dict[str, Access]:
+        """What each path in the profile grants to all below it that no longer path covers; of two lists that name the
+        same path the later one counts."""
+        return {
+            **dict.fromkeys(self.readable, Access.READ),
+            **dict.fromkeys(self.writable, Access.WRITE),
+            **dict.fromkeys(self.read_only, Access.READ),
+            **dict.fromkeys(self.hidden, Access.NONE),
+        }
+
+    def access(self, path: str) -> Access:
+        """What the profile grants to a path, which is absolute with links resolved."""
+        if self.name is ProfileName.FREE:
+            return Access.WRITE
+        places = self.places
+        above = (str(one) for one in (PurePosixPath(path), *PurePosixPath(path).parents))
+        return next((places[one] for one in above if one in places), Access.NONE)
 
 
 FREE = Profile(ProfileName.FREE, network=Network.OPEN)

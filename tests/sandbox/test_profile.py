@@ -1,0 +1,36 @@
+"""What a profile grants to a path, beside a naive reading of its four lists."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.sandbox import FREE, Access, Profile, ProfileName
+
+NAMES = st.lists(st.sampled_from("abc"), max_size=4)
+PATHS = NAMES.map(lambda names: "/" + "/".join(names))
+LISTS = st.lists(PATHS, max_size=4, unique=True).map(tuple)
+
+
+def naive(profile: Profile, path: str) -> Access:
+    """Every path of the four lists that covers it; the longest wins, and of the same one the later list."""
+    lists = ((profile.readable, 1), (profile.writable, 2), (profile.read_only, 1), (profile.hidden, 0))
+    covering = [
+        (len(one), place, access)
+        for place, (paths, access) in enumerate(lists)
+        for one in paths
+        if path == one or path.startswith(one if one == "/" else f"{one}/")
+    ]
+    return Access(max(covering)[2]) if covering else Access.NONE
+
+
+@given(LISTS, LISTS, LISTS, LISTS, PATHS)
+def test_the_longest_path_decides(
+    readable: tuple[str, ...], writable: tuple[str, ...], read_only: tuple[str, ...], hidden: tuple[str, ...], path: str
+) -> None:
+    profile = Profile(ProfileName.WORK, readable, writable, read_only, hidden)
+    assert profile.access(path) is naive(profile, path)
+
+
+@pytest.mark.parametrize("path", ["/", "/a", "/etc/shadow"])
+def test_a_free_command_may_do_everything(path: str) -> None:
+    assert FREE.access(path) is Access.WRITE
