@@ -15,6 +15,7 @@ from harness.events import (
     loops,
     messages,
     questions,
+    sandbox,
     schedule,
     steering,
     tasks,
@@ -29,6 +30,7 @@ from harness.events.hooks import *  # noqa: F403
 from harness.events.loops import *  # noqa: F403
 from harness.events.messages import *  # noqa: F403
 from harness.events.questions import *  # noqa: F403
+from harness.events.sandbox import *  # noqa: F403
 from harness.events.schedule import *  # noqa: F403
 from harness.events.steering import *  # noqa: F403
 from harness.events.tasks import *  # noqa: F403
@@ -44,6 +46,7 @@ __all__ += hooks.__all__
 __all__ += loops.__all__
 __all__ += messages.__all__
 __all__ += questions.__all__
+__all__ += sandbox.__all__
 __all__ += schedule.__all__
 __all__ += steering.__all__
 __all__ += tasks.__all__

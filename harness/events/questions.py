@@ -96,6 +96,9 @@ class QuestionAsked(Event):
     """Set where the program asks whether subagents may be started; the first option is yes."""
     plan: ProposedPlan | None = None
     """Set where the model proposes a plan. An answer in free text refuses it, with the reason."""
+    hosts: tuple[str, ...] = ()
+    """Set where the program asks whether a command in the sandbox may reach these hosts; the last option is no, as is
+    any answer in free text, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +106,10 @@ class QuestionAnswered(Event):
     """The end of a question. A question without this event was interrupted."""
 
     call_id: str
-    how: Literal["option", "text", "declined"]
+    how: Literal["option", "text", "declined", "withdrawn"]
+    """Withdrawn: what it was about ended before there was an answer."""
     answer: str
-    """The chosen label or the user's text; empty where the question was declined."""
+    """The chosen label or the user's text; empty where the question was declined or withdrawn."""
     by: Literal["user", "setting"] = "user"
     plan: ProposedPlan | None = None
     """The plan as the user edited it; None: unchanged, or no plan was asked about."""

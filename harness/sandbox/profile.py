@@ -114,3 +114,5 @@ class SandboxDenial:
     kind: Literal["host", "path"]
     subject: str
     """`name:port` of a host, or an absolute path."""
+    why: str = ""
+    """Why, in a few words; empty: the profile does not allow it."""

@@ -58,6 +58,8 @@ from harness.events import (
     RetryScheduled,
     RolledBack,
     Rung,
+    SandboxFound,
+    SandboxRefused,
     SessionResumed,
     SettingChanged,
     SilenceHint,
@@ -407,7 +409,24 @@ def _admission_line(event: Event) -> Line | None:
             return None
 
 
-_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line)
+# ── the sandbox ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _sandbox_line(event: Event) -> Line | None:
+    """What a command was refused, and a sandbox that is not full."""
+    match event:
+        case SandboxRefused(subject=subject, why=why):
+            return Line("⊘", f"the sandbox refused {subject}{f': {why}' if why else ''}", Tone.TROUBLE)
+        case SandboxFound(level="full"):
+            return None
+        case SandboxFound(level=level, why=why, repair=repair):
+            reason = f": {why}" if why else ""
+            return Line("·", f"sandbox: {level}{reason}{f'; to change that: {repair}' if repair else ''}")
+        case _:
+            return None
+
+
+_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line, _sandbox_line)
 
 
 # ── what a live terminal shows in another way ───────────────────────────────────────────────────
@@ -427,6 +446,8 @@ def recorded_line(event: Event) -> Line | None:
             return Line("?", f"{question}{f' [{labels}]' if labels else ''}", Tone.TROUBLE)
         case QuestionAnswered(how="text", answer=""):
             return Line("?", "answered: no")
+        case QuestionAnswered(how="withdrawn"):
+            return Line("?", "no longer asked: its command has ended")
         case QuestionAnswered(how="declined", by=by):
             return Line("?", "declined" if by == "user" else "not answered: no user is present")
         case QuestionAnswered(answer=answer, by=by):

@@ -40,6 +40,8 @@ from harness.events import (
     RetryBudgetSpent,
     RolledBack,
     Rung,
+    SandboxFound,
+    SandboxRefused,
 )
 from harness.session import RUNGS
 from harness.ui.lines.events import ANSWERS, PROJECTIONS, line_of, recorded_line
@@ -75,6 +77,30 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
     assert str(line_of(failed)) == "✗ compaction failed: no summary"
     cut = "→ the oldest part was cut without a summary: about 4,138 → 400 tokens (no summary)"
     assert str(line_of(replace(failed, tokens_after=400))) == cut
+
+
+# ── the sandbox ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (SandboxFound("full", "bubblewrap"), None),
+        (SandboxFound("none", why="no bwrap"), "· sandbox: none: no bwrap"),
+        (
+            SandboxFound("files only", "landlock", "no bwrap", "apt install bubblewrap"),
+            "· sandbox: files only: no bwrap; to change that: apt install bubblewrap",
+        ),
+        (SandboxRefused("1", "path", "/etc/x", "work"), "⊘ the sandbox refused /etc/x"),
+        (
+            SandboxRefused("1", "host", "a.example:443", "work", "the user said no"),
+            "⊘ the sandbox refused a.example:443: the user said no",
+        ),
+    ],
+)
+def test_what_the_sandbox_does_has_a_line(event: Event, line: str | None) -> None:
+    found = line_of(event)
+    assert (None if found is None else str(found)) == line
 
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────
