@@ -133,7 +133,7 @@ def _program() -> dict[str, object]:
 
 
 def _sandbox() -> str:
-    from harness.processes.sandbox import landlock_version
+    from harness.sandbox.landlock import landlock_version
 
     version = landlock_version()
     return f"on for read-only commands (Landlock {version})" if version else "not supported by this system"

@@ -81,6 +81,7 @@ class SharedParts:
             if self.slots is not None:
                 closing.push_async_callback(self.slots.aclose)
             closing.push_async_callback(self.endpoints.aclose)
+            closing.push_async_callback(self.processes.sandbox.aclose)
             closing.push_async_callback(self.processes.aclose)
             closing.push_async_callback(self.connection.aclose)
             if self.board is not None:

@@ -45,6 +45,7 @@ from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
 from harness.model import notices
 from harness.policies.recovery import Continue, Stop, at_turn_end
 from harness.processes import Processes, ProcessLimits
+from harness.sandbox import ProfileName
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import ToolResult, shorten_line
 
@@ -337,6 +338,7 @@ class HookInvoker:
                     sink=stdout.feed,
                     errors=stderr.feed,
                     stdin=question,
+                    profile=ProfileName.FREE,
                     limits=ProcessLimits(time_s, TERM_GRACE_S),
                 )
             except (OSError, ValueError) as error:

@@ -8,6 +8,7 @@ from typing import Literal
 from harness.events import Json
 from harness.hooks import Verdict
 from harness.permissions.disk import UNKNOWN, Disk
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.tool import Effect
 
 
@@ -87,8 +88,10 @@ class Allow:
     """The dangers that no question was asked about; empty: none."""
     not_kept: str = ""
     """Why a rule could not be saved; empty: no problem."""
-    only_looks: bool = False
-    """Allowed without a question because it is read-only, which the system enforces where it can."""
+    profile: ProfileName = ProfileName.FREE
+    """What its command may read, write and reach; LOOK: it runs without a question because it is read-only."""
+    allowance: Allowance = NOTHING_MORE
+    """What the user allowed the command beyond that."""
     looks: bool = False
     """It is read-only, in whatever mode."""
 

@@ -13,13 +13,23 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from harness.hooks import Verdict
-from harness.permissions.decision import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest
+from harness.permissions.decision import (
+    Allow,
+    Ask,
+    DecidedBy,
+    Decision,
+    Deny,
+    Mode,
+    PermissionAnswer,
+    PermissionRequest,
+)
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
 from harness.permissions.variables import harmless_assignment
+from harness.sandbox import ProfileName
 from harness.tools.tool import Effect
 
 THE_CALL = "the call"
@@ -418,9 +428,9 @@ class Permissions:
             return asked
         if not judgement.missing:
             looks = _looks(request, judgement)
-            return Allow(
-                judgement.allowed, by="rule" if judgement.by_rule else "default", only_looks=looks, looks=looks
-            )
+            by: DecidedBy = "rule" if judgement.by_rule else "default"
+            profile = ProfileName.LOOK if looks else ProfileName.FREE
+            return Allow(judgement.allowed, by=by, profile=profile, looks=looks)
         decision = self._by_answer(request) or self._by_mode(request)
         if isinstance(decision, Ask):
             why = decision.why if judgement.missing == THE_CALL else judgement.missing
@@ -480,7 +490,7 @@ def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Deci
         what = f"{request.tool} {verb}{missing if request.tool == SHELL else ''}"
         return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")
     asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
-    return asked or Allow(judgement.allowed, only_looks=True, looks=True)
+    return asked or Allow(judgement.allowed, profile=ProfileName.LOOK, looks=True)
 
 
 def _looks(request: PermissionRequest, judgement: RuleVerdict) -> bool:

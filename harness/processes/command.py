@@ -5,7 +5,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from harness.processes.tree import POLL_S, ProcessTree, end, look_at
 
 if TYPE_CHECKING:
     from harness.processes.memory_groups import MemoryGroup
+    from harness.sandbox.sandbox import Entered
 
 
 class SessionLeader:
@@ -31,22 +32,22 @@ class SessionLeader:
 
     def __init__(
         self,
-        command: Sequence[str],
+        entered: "Entered",
         *,
         cwd: Path,
-        environment: Mapping[str, str],
         output: int,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: int | None = None,
     ) -> None:
-        """Start it; `output` is the descriptor for stdout, and for stderr where `errors` is no other one.
+        """Start `entered`; `output` is the descriptor for stdout, and for stderr where `errors` is no other one.
 
         Raises OSError, or ValueError for a null byte.
         """
         self._popen = subprocess.Popen(
-            command,
+            entered.command,
             cwd=cwd,
-            env=environment,
+            env=entered.environment,
+            pass_fds=entered.pass_fds,
             stdin=stdin,
             stdout=output,
             stderr=output if errors is None else errors,

@@ -12,11 +12,12 @@ from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from harness.processes.command import ChildProcess, PipedProcess, ProcessCommand, SessionLeader
     from harness.processes.memory_groups import MemoryGroup, MemoryGroups
-    from harness.processes.sandbox import ReadOnlySandbox
     from harness.processes.watcher_link import WatcherLink
 
 
@@ -31,12 +32,20 @@ class Processes:
     app behind `harness serve`, which ends itself when its lifeline does.
     """
 
-    def __init__(self, limits: ProcessLimits | None = None, memory: "MemoryGroups | None" = None) -> None:
+    def __init__(
+        self,
+        limits: ProcessLimits | None = None,
+        memory: "MemoryGroups | None" = None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
         """
         Args:
             limits: those of commands that are given none.
             memory: limits the memory of commands that ask for `limit_memory`; None: nothing does.
+            sandbox: holds commands to their profiles.
         """
+        self.sandbox = sandbox or Sandbox()
+        """Holds commands to their profiles."""
         self._limits = limits or ProcessLimits()
         self._memory = memory
         self._owner = f"{token_hex(8)}."
@@ -65,14 +74,13 @@ class Processes:
         limits: ProcessLimits | None = None,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
-        read_only: bool = False,
+        profile: ProfileName = ProfileName.FREE,
     ) -> ProcessResult:
         """Run `command` to its end; `sink` gets stdout and stderr in one stream, in the order of writing.
 
-        With `errors`, that gets stderr, and `sink` only stdout. With `read_only` it cannot change any file, where the
-        system offers that (`harness.processes.sandbox`).
+        With `errors`, that gets stderr, and `sink` only stdout. `profile` is what it may read, write and reach.
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
-        the command cannot be started, ValueError when it holds a null byte.
+        the command cannot be started, among them SandboxError, and ValueError when it holds a null byte.
         """
         limits = limits or self._limits
         piped = self.pipe(
@@ -83,7 +91,7 @@ class Processes:
             limits=limits,
             stdin=stdin,
             errors=errors,
-            read_only=read_only,
+            profile=profile,
         )
         return await piped.within(limits.time_s)
 
@@ -97,13 +105,16 @@ class Processes:
         limits: ProcessLimits | None = None,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
-        read_only: bool = False,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
+        call_id: str = "",
         limit_memory: bool = False,
         agent: str = "",
     ) -> "PipedProcess":
         """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller.
 
-        With `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
+        `allowance` is what it may do beyond its profile, and `call_id` the tool call that it belongs to. With
+        `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
         `end_left`.
         """
         from harness.processes.command import PipedProcess
@@ -118,7 +129,9 @@ class Processes:
                 environment,
                 *writing_ends,
                 stdin=stdin,
-                read_only=read_only,
+                profile=profile,
+                allowance=allowance,
+                call_id=call_id,
                 limit_memory=limit_memory,
                 agent=agent,
             )
@@ -139,7 +152,9 @@ class Processes:
         cwd: Path,
         environment: Mapping[str, str],
         output: Path,
-        read_only: bool = False,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
+        call_id: str = "",
         limit_memory: bool = False,
     ) -> "ChildProcess":
         """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
@@ -149,7 +164,16 @@ class Processes:
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            running = self._begin(command, cwd, environment, writing, read_only=read_only, limit_memory=limit_memory)
+            running = self._begin(
+                command,
+                cwd,
+                environment,
+                writing,
+                profile=profile,
+                allowance=allowance,
+                call_id=call_id,
+                limit_memory=limit_memory,
+            )
         finally:
             os.close(writing)
         self._children[running] = ChildProcess(running, output, self._limits, self._let_go)
@@ -213,7 +237,9 @@ class Processes:
         errors: int | None = None,
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
-        read_only: bool = False,
+        profile: ProfileName,
+        allowance: Allowance = NOTHING_MORE,
+        call_id: str = "",
         limit_memory: bool = False,
         agent: str = "",
     ) -> "ProcessCommand":
@@ -222,31 +248,33 @@ class Processes:
 
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
         watch.expect(mark)
-        sandbox = _sandbox() if read_only else None
-        memory = None
+        memory = entered = None
         try:
-            memory = self._memory.make() if self._memory and limit_memory else None
-            marked = _marked(environment, mark) | (sandbox.environment if sandbox else {})
-            begin = partial(
-                SessionLeader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors
+            entered = self.sandbox.enter(
+                profile,
+                command,
+                cwd=cwd,
+                environment=_marked(environment, mark),
+                allowance=allowance,
+                call_id=call_id,
             )
-            leader = sandbox.start(begin) if sandbox else begin()
+            memory = self._memory.make() if self._memory and limit_memory else None
+            leader = entered.start(partial(SessionLeader, entered, cwd=cwd, output=output, stdin=stdin, errors=errors))
             if memory:
                 _limit_memory(leader, memory)
         except BaseException:
             watch.gone(mark)
             if memory:
                 memory.remove()
-            if sandbox:
-                sandbox.close()
+            if entered:
+                entered.close()
             raise
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
         running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set, memory)
         self._commands[running] = agent
-        if sandbox:
-            running.finished.add_done_callback(lambda _: sandbox.close())
+        running.finished.add_done_callback(lambda _: entered.close())
         return running
 
     def _watch_over(self) -> "WatcherLink":
@@ -301,12 +329,6 @@ def _limit_memory(leader: "SessionLeader", memory: "MemoryGroup") -> None:
     except OSError as error:
         leader.abandon()
         raise OSError(error.errno, f"its memory cannot be limited (bash_memory): {error.strerror}") from error
-
-
-def _sandbox() -> "ReadOnlySandbox":
-    from harness.processes.sandbox import ReadOnlySandbox
-
-    return ReadOnlySandbox()
 
 
 def _marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:

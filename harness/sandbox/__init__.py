@@ -6,7 +6,9 @@ works on this machine; `Sandbox` is the one object that the rest of the program 
 
 from harness.sandbox.profile import (
     FREE,
+    NOTHING_MORE,
     Access,
+    Allowance,
     Network,
     Profile,
     ProfileName,
@@ -17,7 +19,9 @@ from harness.sandbox.profile import (
 
 __all__ = [
     "FREE",
+    "NOTHING_MORE",
     "Access",
+    "Allowance",
     "Network",
     "Profile",
     "ProfileName",

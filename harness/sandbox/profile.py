@@ -79,6 +79,19 @@ class Profile:
         return next((places[one] for one in above if one in places), Access.NONE)
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What the user has allowed one command beyond its profile."""
+
+    paths: tuple[str, ...] = ()
+    """Absolute paths that it may read and write, with everything below them."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that it may reach, as `name` or `name:port`."""
+
+
+NOTHING_MORE = Allowance()
+
+
 FREE = Profile(ProfileName.FREE, network=Network.OPEN)
 """No sandbox: nothing is enforced, and the paths say nothing."""
 

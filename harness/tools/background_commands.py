@@ -17,6 +17,7 @@ from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessResult
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
@@ -110,7 +111,7 @@ class ForegroundRunner(Protocol):
     """Lets calls wait for commands that can be moved to the background."""
 
     async def wait_for(
-        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float
     ) -> ProcessResult | MovedCommand:
         """Wait for the end of a command, for its time limit, or until it is moved.
 
@@ -133,12 +134,18 @@ class BackgroundRunner(Protocol):
         ...
 
     async def start(
-        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+        self,
+        line: str,
+        call_id: str,
+        time_s: float | None = None,
+        *,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
-        `time_s` counts from its beginning; None: as set for the session. With `read_only` it cannot change any file,
-        where the system offers that.
+        `time_s` counts from its beginning; None: as set for the session. It is held to `profile`, with `allowance`
+        beyond it.
         """
         ...
 

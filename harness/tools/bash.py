@@ -19,6 +19,7 @@ from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOu
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, unasked
 from harness.processes.search_path import own_search_path
+from harness.sandbox import ProfileName, SandboxLevel
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -166,20 +167,28 @@ def _shell(workspace: Path) -> str:
     return shutil.which("bash", path=own_search_path(workspace)) or "/bin/sh"
 
 
-def shell_environment(environ: Mapping[str, str], workspace: Path, *, only_looks: bool = False) -> dict[str, str]:
+def shell_environment(
+    environ: Mapping[str, str], workspace: Path, profile: ProfileName = ProfileName.FREE
+) -> dict[str, str]:
     """The environment of a command: ours without secrets, and without programs that wait for a key press.
 
     Python writes its output at once, unless the variable for that is set: into a pipe it writes blocks otherwise.
-    `only_looks`: the command runs without a question, so nothing that it inherits makes it do more than its words say.
+    A command that runs without a question inherits nothing that makes it do more than its words say.
     """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
-    inherited = unasked(kept, workspace) if only_looks else as_read(kept, workspace)
+    inherited = unasked(kept, workspace) if profile is ProfileName.LOOK else as_read(kept, workspace)
     return {"PYTHONUNBUFFERED": "1", **inherited, **quiet}
 
 
 async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
-    row = await background.start(arguments.command, context.call_id, arguments.timeout, read_only=context.only_looks)
+    row = await background.start(
+        arguments.command,
+        context.call_id,
+        arguments.timeout,
+        profile=context.profile,
+        allowance=context.allowance,
+    )
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
             text = f"The command was not started: {row.reason}"
@@ -208,19 +217,19 @@ async def _run(
         child = context.processes.pipe(
             shell_command(line, context.workspace.root),
             cwd=context.workspace.root,
-            environment=shell_environment(os.environ, context.workspace.root, only_looks=context.only_looks),
+            environment=shell_environment(os.environ, context.workspace.root, context.profile),
             sink=feed,
             limits=limits,
-            read_only=context.only_looks,
+            profile=context.profile,
+            allowance=context.allowance,
+            call_id=context.call_id,
             limit_memory=True,
             agent=context.agent,
         )
         if background is None:
             finished: ProcessResult | MovedCommand = await child.within(limits.time_s)
         else:
-            finished = await background.foreground.wait_for(
-                child, output, line, context.call_id, limits.time_s, read_only=context.only_looks
-            )
+            finished = await background.foreground.wait_for(child, output, line, context.call_id, limits.time_s)
     except OSError as error:
         output.finish()
         text = f"The command could not be started: {error}"
@@ -240,7 +249,8 @@ async def _run(
         return _moved(finished, output, limits.time_s)
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
-    hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
+    held = context.profile is ProfileName.LOOK and context.processes.sandbox.state.level is not SandboxLevel.NONE
+    hint = READ_ONLY if held and finished.exit_code else ""
     text = output.text(reserve=len(footer) + len(hint))
     footer += hint if _REFUSED.search(text) else ""
     if background is not None and (note := background.poll_note(line, context.call_id)):
@@ -273,12 +283,6 @@ def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolRes
         broken = ToolOutcome.BROKEN
         return ToolResult(content, broken, summary, detail, category=category, detail_of=lines)
     return ToolResult(content, ToolOutcome.OK, summary, detail, detail_of=lines)
-
-
-def _is_held_to_looking() -> bool:
-    from harness.processes.sandbox import landlock_version
-
-    return landlock_version() > 0
 
 
 def _missing(line: str, output: str) -> str:

@@ -15,6 +15,7 @@ from pydantic import Field
 from harness.base.external_text import counted
 from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
+from harness.sandbox import ProfileName
 from harness.tools import grep_worker, tree
 from harness.tools.files import broken, on_disk, refused, without_link
 from harness.tools.glob import ignored_note, no_file
@@ -163,6 +164,7 @@ async def _search(
             sink=output.extend,
             limits=limits,
             stdin=task,
+            profile=ProfileName.FREE,  # it opens only the files that this program names
         )
 
 

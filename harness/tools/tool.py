@@ -25,6 +25,7 @@ from harness.base.concurrency import in_thread
 from harness.base.external_text import CUT, visible
 from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.output import as_text, shorten
 from harness.tools.seen_files import SeenFiles
 from harness.tools.workspace import Workspace
@@ -266,8 +267,10 @@ class ToolContext:
     """Which files a search skips."""
     agent: str = ""
     """Id of the subagent that calls; empty: the main agent."""
-    only_looks: bool = False
-    """The call runs without a question because it changes nothing; its child processes are held to that."""
+    profile: ProfileName = ProfileName.FREE
+    """What its command may read, write and reach."""
+    allowance: Allowance = NOTHING_MORE
+    """What the user allowed the command beyond that."""
     seen: SeenFiles = field(default_factory=SeenFiles)
     """What the calling agent knows of the files."""
     show_output: Callable[[OutputDelta], None] = lambda delta: None

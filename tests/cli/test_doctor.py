@@ -13,7 +13,7 @@ from harness.memory import MemoryStore
 from harness.memory.memory import MemoryOwner
 from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
-from harness.processes.sandbox import landlock_version
+from harness.sandbox.landlock import landlock_version
 from harness.slots.store import slots_file
 from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft

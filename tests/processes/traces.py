@@ -11,6 +11,7 @@ import anyio
 import psutil
 
 from harness.processes import Processes, ProcessLimits, ProcessResult
+from harness.sandbox import ProfileName
 
 NAME = "HARNESS_TEST_TRACE"
 
@@ -59,7 +60,12 @@ class Shell:
     limits: ProcessLimits
 
     async def run(
-        self, line: str, heard: bytearray | None = None, *, read_only: bool = False, **limits: float
+        self,
+        line: str,
+        heard: bytearray | None = None,
+        *,
+        profile: ProfileName = ProfileName.FREE,
+        **limits: float,
     ) -> ProcessResult:
         """Run a command to its end and add its output to `heard`. `limits` override the defaults."""
         return await self.processes.run(
@@ -68,7 +74,7 @@ class Shell:
             environment=self.trace.environment,
             sink=(bytearray() if heard is None else heard).extend,
             limits=replace(self.limits, **limits),
-            read_only=read_only,
+            profile=profile,
         )
 
 

@@ -9,6 +9,7 @@ from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
 from harness.processes import ProcessResult
 from harness.processes.command import PipedProcess
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
@@ -38,7 +39,7 @@ class Waits:
     """Waits for a command as if there were no background."""
 
     async def wait_for(
-        self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+        self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float
     ) -> ProcessResult | MovedCommand:
         return await child.within(time_s)
 
@@ -58,7 +59,13 @@ class Shelf:
         return tuple(self.kept)
 
     async def start(
-        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+        self,
+        line: str,
+        call_id: str,
+        time_s: float | None = None,
+        *,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
     ) -> CommandRow:
         self.asked.append((line, call_id, time_s))
         return self.next

@@ -9,7 +9,8 @@ import pytest
 
 from harness.events import FailureCategory, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult, SurvivingProcess
-from harness.processes.sandbox import landlock_version
+from harness.sandbox import ProfileName
+from harness.sandbox.landlock import landlock_version
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
@@ -197,7 +198,7 @@ async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
 async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: ProcessLimits) -> None:
-    looking = replace(context, only_looks=True)
+    looking = replace(context, profile=ProfileName.LOOK)
     refused = await bash(looking, limits, "echo x > new")
     assert list(context.workspace.root.iterdir()) == []
     assert refused.content.endswith("Permission denied\n\n[exit 1]" + READ_ONLY)
@@ -205,17 +206,17 @@ async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolCon
 
 
 @pytest.mark.parametrize(
-    ("only_looks", "command", "exit_code"),
+    ("profile", "command", "exit_code"),
     [
-        (True, "echo Permission denied", 0),
-        (True, "echo other; exit 1", 1),
-        (False, "echo Permission denied; exit 1", 1),
+        (ProfileName.LOOK, "echo Permission denied", 0),
+        (ProfileName.LOOK, "echo other; exit 1", 1),
+        (ProfileName.FREE, "echo Permission denied; exit 1", 1),
     ],
 )
 async def test_nothing_is_explained_where_nothing_was_refused(
-    only_looks: bool, command: str, exit_code: int, context: ToolContext, limits: ProcessLimits
+    profile: ProfileName, command: str, exit_code: int, context: ToolContext, limits: ProcessLimits
 ) -> None:
-    result = await bash(replace(context, only_looks=only_looks), limits, command)
+    result = await bash(replace(context, profile=profile), limits, command)
     assert result.content.endswith(f"[exit {exit_code}]")
 
 
@@ -223,7 +224,8 @@ async def test_nothing_is_explained_where_nothing_was_refused(
 async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: ProcessLimits) -> None:
     tool = bash_tool(limits, 2_000)
     result = await tool.run(
-        replace(context, only_looks=True), tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None})
+        replace(context, profile=ProfileName.LOOK),
+        tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None}),
     )
     assert result.content.endswith(READ_ONLY)
     assert len(result.content) <= 2_000

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import OutputDelta
+from harness.sandbox import ProfileName
 from harness.tools.bash import bash_tool, shell_environment
 from harness.tools.live_output import EVERY_S, FIRST_S, KEPT_BYTES, LINE_CHARACTERS, LINES, OutputLines
 from harness.tools.output import readable
@@ -140,10 +141,10 @@ def test_python_writes_at_once(context: ToolContext) -> None:
     assert [delta.lines for _, delta in got] == [("first",)]
 
 
-@pytest.mark.parametrize("only_looks", [False, True])
+@pytest.mark.parametrize("profile", ProfileName)
 @pytest.mark.parametrize("inherited", [{}, {"PYTHONUNBUFFERED": ""}, {"PYTHONUNBUFFERED": "x"}])
 def test_a_setting_of_the_user_for_that_stays(
-    context: ToolContext, inherited: dict[str, str], only_looks: bool
+    context: ToolContext, inherited: dict[str, str], profile: ProfileName
 ) -> None:
-    environment = shell_environment(inherited, context.workspace.root, only_looks=only_looks)
+    environment = shell_environment(inherited, context.workspace.root, profile)
     assert environment["PYTHONUNBUFFERED"] == inherited.get("PYTHONUNBUFFERED", "1")

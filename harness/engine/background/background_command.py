@@ -24,8 +24,6 @@ class BackgroundCommand:
     line: str
     output: Path
     time_s: float
-    read_only: bool = False
-    """It cannot change any file, where the system offers that."""
     state: CommandState = CommandState.WAITS
     since: float = 0.0
     """Unix time at which it came into this state; 0: before this run of the program."""

@@ -9,7 +9,7 @@ so that there is exactly one end.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +54,7 @@ from harness.permissions.shell.syntax import Unreadable
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.background.sleep_poll import note_due, polls
 from harness.processes import ProcessResult
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.background_commands import (
     SHOWN_ENDS,
     SHOWN_LINES,
@@ -129,7 +130,13 @@ class BackgroundCommands:
     # ── what the tools and the user do ────────────────────────────────────────────────────────
 
     async def start(
-        self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
+        self,
+        line: str,
+        call_id: str,
+        time_s: float | None = None,
+        *,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
@@ -137,12 +144,24 @@ class BackgroundCommands:
             line: the command line, for bash.
             call_id: the call that asks for it.
             time_s: seconds it may take from its beginning; None: as set for the session.
-            read_only: it cannot change any file, where the system offers that.
+            profile: what it may read, write and reach.
+            allowance: what it may do beyond that.
 
         If the call is cancelled, so is the command.
         """
-        command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s, read_only=read_only)
-        command.task = asyncio.create_task(self._carry(command), name=f"command {command.id}")
+        command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s)
+        begin = partial(
+            self._processes.start,
+            shell_command(line, self._workspace),
+            cwd=self._workspace,
+            environment=shell_environment(os.environ, self._workspace, profile),
+            output=command.output,
+            profile=profile,
+            allowance=allowance,
+            call_id=call_id,
+            limit_memory=True,
+        )
+        command.task = asyncio.create_task(self._carry(command, begin), name=f"command {command.id}")
         try:
             await asyncio.sleep(0)  # the task asks for admission before it waits for anything
             if command.called or command.over:
@@ -316,12 +335,10 @@ class BackgroundCommands:
 
     # ── one command ─────────────────────────────────────────────────────────────────────────────
 
-    def _created(
-        self, line: str, call_id: str, time_s: float, *, read_only: bool, output: Path | None = None
-    ) -> BackgroundCommand:
+    def _created(self, line: str, call_id: str, time_s: float, output: Path | None = None) -> BackgroundCommand:
         id = f"b{len(self._commands) + 1}"
         output = output or self._outputs / f"{id}.out"
-        command = BackgroundCommand(id, line, output, time_s, read_only, since=self._clock.now())
+        command = BackgroundCommand(id, line, output, time_s, since=self._clock.now())
         self._commands[id] = command
         self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
         return command
@@ -336,9 +353,7 @@ class BackgroundCommands:
         """Make a background command of one that a call waits for: it runs on. Raises OSError."""
         silent_s, child = foreground.output.silent_s, foreground.child
         output = foreground.output.to_file(self._limits.output_bytes)
-        command = self._created(
-            foreground.line, foreground.call_id, self._limits.time_s, read_only=foreground.read_only, output=output
-        )
+        command = self._created(foreground.line, foreground.call_id, self._limits.time_s, output)
         command.moved = command.called = command.answered = True
         command.child = child
         command.begun(child.pid, foreground.began)
@@ -353,10 +368,12 @@ class BackgroundCommands:
         foreground.output.finish()
         self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
 
-    async def _carry(self, command: BackgroundCommand) -> None:
+    async def _carry(self, command: BackgroundCommand, begin: Callable[[], Awaitable["ChildProcess"]]) -> None:
         """From admission to the end of the last process."""
         try:
-            finished = await self.admission.run(command.id, partial(self._run, command), partial(_judged, command))
+            finished = await self.admission.run(
+                command.id, partial(self._run, command, begin), partial(_judged, command)
+            )
         except NotAdmitted as error:
             self._close(command, command.ordered or CommandEnd.NOT_STARTED, None, "" if command.ordered else str(error))
         except (OSError, ValueError) as error:  # no such folder, no room for a process; a null byte in the line
@@ -367,18 +384,12 @@ class BackgroundCommands:
         finally:
             self.admission.end(command.id)
 
-    async def _run(self, command: BackgroundCommand) -> ProcessResult | None:
+    async def _run(
+        self, command: BackgroundCommand, begin: Callable[[], Awaitable["ChildProcess"]]
+    ) -> ProcessResult | None:
         """The whole life of its processes; None: it was handed over."""
         command.called = True
-        child = await self._processes.start(
-            shell_command(command.line, self._workspace),
-            cwd=self._workspace,
-            environment=shell_environment(os.environ, self._workspace, only_looks=command.read_only),
-            output=command.output,
-            read_only=command.read_only,
-            limit_memory=True,
-        )
-        command.child = child
+        child = command.child = await begin()
         command.begun(child.pid, self._clock.now())
         self._emit(CommandBegun(command.id, child.pid))
         self._watch.keep()

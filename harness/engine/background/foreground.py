@@ -32,7 +32,6 @@ class ForegroundCommand:
     output: CommandOutput
     began: float
     """Unix time."""
-    read_only: bool
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """The call no longer waits for it."""
     moved: MovedCommand | None = None
@@ -63,13 +62,13 @@ class ForegroundCommands:
         return any(not one.child.ended for one in self._waited_for)
 
     async def wait_for(
-        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float
     ) -> ProcessResult | MovedCommand:
         """Wait for the end of a command, for its time limit, or until it is moved.
 
         When the call is cancelled, the command is ended, unless it was moved before.
         """
-        command = ForegroundCommand(line, call_id, child, output, self._clock.now(), read_only)
+        command = ForegroundCommand(line, call_id, child, output, self._clock.now())
         self._waited_for.append(command)
         try:
             await race(child.wait(), command.left.wait(), asyncio.sleep(time_s))

@@ -29,6 +29,7 @@ from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
 from harness.processes import Processes
+from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
@@ -56,7 +57,7 @@ def shared_parts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
-        processes=Processes(memory=memory_limit(settings, notices.append)),
+        processes=Processes(memory=memory_limit(settings, notices.append), sandbox=Sandbox()),
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(

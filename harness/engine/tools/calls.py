@@ -40,6 +40,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -84,8 +85,10 @@ class _Ready:
     arguments: object
     words: str = ""
     """What hooks want the model to read behind the result."""
-    only_looks: bool = False
-    """The user was not asked, because it changes nothing."""
+    profile: ProfileName = ProfileName.FREE
+    """What its command may read, write and reach."""
+    allowance: Allowance = NOTHING_MORE
+    """What the user allowed the command beyond that."""
     looks: bool = False
     """It changes nothing."""
 
@@ -261,7 +264,7 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._report_decision(decision)
-                return _Ready(call, tool, arguments, words, decision.only_looks, decision.looks)
+                return _Ready(call, tool, arguments, words, decision.profile, decision.allowance, decision.looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -347,7 +350,7 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            context = replace(self._context(call), only_looks=item.only_looks)
+            context = replace(self._context(call), profile=item.profile, allowance=item.allowance)
             async with self._own_changes(item):
                 result = await self._limits.run(tool, context, item.arguments)
         except asyncio.CancelledError as cancelled:

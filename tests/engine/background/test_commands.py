@@ -26,7 +26,8 @@ from harness.events import (
     ToolOutcome,
 )
 from harness.processes.memory_groups import MemoryGroups
-from harness.processes.sandbox import landlock_version
+from harness.sandbox import ProfileName
+from harness.sandbox.landlock import landlock_version
 from harness.tools.background_commands import CommandState, NotMonitored, UnknownCommand
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext
@@ -446,7 +447,7 @@ async def test_random_operations_leave_nothing_and_tell_everything_once(
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
 async def test_a_call_that_only_looks_is_held_to_that_in_the_background(here: Stage) -> None:
     tool, workspace = bash_tool(background=here.commands), here.folder / "workspace"
-    context = ToolContext(Workspace(workspace), here.folder / "outputs", "toolu_1", only_looks=True)
+    context = ToolContext(Workspace(workspace), here.folder / "outputs", "toolu_1", profile=ProfileName.LOOK)
     await tool.run(context, tool.parse({"command": "touch new; touch newer", "background": True}))
     await here.over("b1")
     assert here.end.tail.count("Permission denied") == 2

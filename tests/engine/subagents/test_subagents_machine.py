@@ -47,6 +47,7 @@ from harness.events import (
     WorkReleased,
 )
 from harness.processes import Processes, ProcessResult
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.agent import AgentArguments
 from harness.tools.background_commands import CommandState
 from harness.tools.tool import ToolContext
@@ -149,7 +150,9 @@ class CheapProcesses:
         cwd: Path,
         environment: Mapping[str, str],
         output: Path,
-        read_only: bool = False,
+        profile: ProfileName = ProfileName.FREE,
+        allowance: Allowance = NOTHING_MORE,
+        call_id: str = "",
         limit_memory: bool = False,
     ) -> CheapChild:
         """Begin one."""

@@ -12,7 +12,8 @@ from harness.engine.permissions.session_rules import SessionRules
 from harness.events import CutCall, Event, OutputDelta, ToolCall, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.permissions import Allow, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
-from harness.processes.sandbox import landlock_version
+from harness.sandbox import ProfileName
+from harness.sandbox.landlock import landlock_version
 from harness.tools.bash import bash_tool
 from harness.tools.tool import Effect, Tool, ToolError, tool
 from harness.tools.toolbox import Toolbox
@@ -67,12 +68,12 @@ class Together:
 class Unasked(Permissions):
     """Every call runs without a question."""
 
-    def __init__(self, *, only_looks: bool) -> None:
+    def __init__(self, profile: ProfileName) -> None:
         super().__init__(Mode.ASK)
-        self.only_looks = only_looks
+        self.profile = profile
 
     def decide(self, request: PermissionRequest) -> Allow:
-        return Allow("as the test wants it", only_looks=self.only_looks)
+        return Allow("as the test wants it", profile=self.profile)
 
 
 @dataclass(frozen=True)
@@ -98,18 +99,18 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
 
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
-@pytest.mark.parametrize("only_looks", [True, False])
+@pytest.mark.parametrize("profile", [ProfileName.LOOK, ProfileName.FREE])
 async def test_a_call_is_held_to_looking_only_where_that_is_why_no_question_was_asked(
-    only_looks: bool, tmp_path: Path
+    profile: ProfileName, tmp_path: Path
 ) -> None:
     core = core_in(tmp_path)
-    rules = cast("SessionRules", Rules(Unasked(only_looks=only_looks), core.shared.rules.workspace))
+    rules = cast("SessionRules", Rules(Unasked(profile), core.shared.rules.workspace))
     calls, _ = tool_calls(replace(core, shared=replace(core.shared, rules=rules)), Toolbox([bash_tool()]))
     try:
         await calls.answer([ToolCall("call_1", "bash", {"command": "touch new"})], [], asyncio.Event())
     finally:
         await core.shared.processes.aclose()
-    assert (core.settings.workspace / "new").exists() is not only_looks
+    assert (core.settings.workspace / "new").exists() is (profile is ProfileName.FREE)
 
 
 @pytest.mark.parametrize(("name", "at_once"), [("beside", 3), ("alone", 1)])

@@ -16,6 +16,7 @@ from harness.engine.permissions.session_rules import surroundings_of
 from harness.events import Json
 from harness.permissions import Allow, Decision, Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.processes.inherited import as_read, unasked
+from harness.sandbox import ProfileName
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import Effect
 
@@ -122,7 +123,7 @@ def test_nothing_that_a_line_inherits_makes_it_print_a_key(
     theirs = plant(here, one, monkeypatch)
     assert KEY in here.run(one["line"], theirs), "the plant does nothing"
     if isinstance(here.decide(here.named(one["line"])), Allow):
-        assert KEY not in here.run(one["line"], shell_environment(os.environ, here.root / "ws", only_looks=True))
+        assert KEY not in here.run(one["line"], shell_environment(os.environ, here.root / "ws", ProfileName.LOOK))
 
 
 @pytest.mark.parametrize("program", DATA["variables"])
@@ -153,7 +154,7 @@ def test_a_program_of_the_user_shows_their_changes_unasked(here: Folders) -> Non
     here.write("HOME/.gitconfig", '[diff]\nexternal = HOME/show\n[url "git@a.b:"]\ninsteadOf = https://a.b/\n')
     here.write("HOME/show", "#!/bin/sh\necho shown\n")
     assert isinstance(here.decide("git diff"), Allow)
-    environment = shell_environment(os.environ, here.root / "ws", only_looks=True)
+    environment = shell_environment(os.environ, here.root / "ws", ProfileName.LOOK)
     assert "shown" in here.run("git diff", environment)
 
 
@@ -182,7 +183,7 @@ def test_bash_of_the_folder_does_not_run_the_lines(here: Folders, monkeypatch: p
     monkeypatch.chdir(here.root / "ws")
     for path in (".:/usr/bin:/bin", f"{here.root}/ws:/usr/bin:/bin", ""):
         monkeypatch.setenv("PATH", path)
-        assert KEY not in here.run("echo x", shell_environment(os.environ, here.root / "ws", only_looks=True))
+        assert KEY not in here.run("echo x", shell_environment(os.environ, here.root / "ws", ProfileName.LOOK))
 
 
 def test_programs_of_the_user_are_found_in_the_home_folder(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ import psutil
 import pytest
 
 from harness.processes import Processes, ProcessResult
-from harness.processes.sandbox import ReadOnlySandbox, landlock_version
+from harness.sandbox import ProfileName
+from harness.sandbox.landlock import ReadOnlySandbox, landlock_version
 from tests.cases import cases, rows
 from tests.processes.traces import Shell, Trace, until
 
@@ -67,7 +68,7 @@ async def test_nothing_is_written(line: str, shell: Shell, root: Path) -> None:
     (root / "kept").write_text("abc\n")
     (root / "link").symlink_to("kept")
     before, heard = state(root), bytearray()
-    finished = await shell.run(f"{line}; code=$?; echo done; exit $code", heard, read_only=True)
+    finished = await shell.run(f"{line}; code=$?; echo done; exit $code", heard, profile=ProfileName.LOOK)
     assert state(root) == before
     assert b"done" in heard
     refusals = ("Permission denied", "Operation not permitted", "PermissionError", "not permitted")
@@ -81,7 +82,7 @@ async def test_no_device_is_controlled(shell: Shell) -> None:
         program = f"import os, termios; termios.tcgetattr(os.open({os.ttyname(theirs)!r}, os.O_RDONLY | os.O_NOCTTY))"
         line, heard = f"{PYTHON} -c {shlex.quote(program)}", bytearray()
         assert await shell.run(line) == ProcessResult(0)
-        assert await shell.run(line, heard, read_only=True) == ProcessResult(1)
+        assert await shell.run(line, heard, profile=ProfileName.LOOK) == ProcessResult(1)
     finally:
         os.close(ours)
         os.close(theirs)
@@ -101,7 +102,7 @@ async def test_no_process_outside_is_signalled(shell: Shell, root: Path) -> None
     other = await asyncio.create_subprocess_exec("sleep", "60")
     try:
         heard = bytearray()
-        await shell.run(f"kill -KILL {other.pid}; kill -0 {os.getpid()}", heard, read_only=True)
+        await shell.run(f"kill -KILL {other.pid}; kill -0 {os.getpid()}", heard, profile=ProfileName.LOOK)
         assert heard.count(b"Operation not permitted") == 2
         assert other.returncode is None
     finally:
@@ -117,7 +118,7 @@ async def test_no_abstract_socket_outside_is_reached(shell: Shell) -> None:
         name = server.getsockname()
         program = f"import socket; socket.socket(socket.AF_UNIX).connect({name!r}); print('connected')"
         line, heard, outside = f"{PYTHON} -c {shlex.quote(program)}", bytearray(), bytearray()
-        await shell.run(line, heard, read_only=True)
+        await shell.run(line, heard, profile=ProfileName.LOOK)
         await shell.run(line, outside)
     assert b"PermissionError" in heard
     assert outside == b"connected\n"
@@ -129,7 +130,7 @@ async def test_looking_is_as_before(name: str, line: str, output: str, shell: Sh
     (root / "kept").write_text("abc\n")
     (root / "big").write_bytes((b"x" * 63 + b"\n") * 16_384)
     heard = bytearray()
-    await shell.run(line, heard, read_only=True)
+    await shell.run(line, heard, profile=ProfileName.LOOK)
     assert heard.decode() == output
     assert sorted(path.name for path in root.iterdir()) == ["big", "kept"]
 
@@ -144,7 +145,7 @@ async def test_git_looks_at_a_real_repository(shell: Shell, root: Path) -> None:
     (root / "new").write_text("x\n")
     before, heard = state(root), bytearray()
     assert await shell.run(
-        "git status --short; git log --format=%s; git diff --stat", heard, read_only=True
+        "git status --short; git log --format=%s; git diff --stat", heard, profile=ProfileName.LOOK
     ) == ProcessResult(0)
     assert heard.decode() == "?? new\nfirst\n"
     assert state(root) == before
@@ -160,7 +161,7 @@ async def test_the_program_itself_is_not_restricted(shell: Shell, root: Path) ->
     await shell.run("true")
     threads = threading.active_count()
     for _ in range(3):
-        assert await shell.run("touch no", read_only=True) == ProcessResult(1)
+        assert await shell.run("touch no", profile=ProfileName.LOOK) == ProcessResult(1)
         await free()
     await until(lambda: threading.active_count() <= threads)
     await asyncio.to_thread(lambda: (root / "in a thread").write_text("x"))
@@ -172,7 +173,7 @@ async def test_several_run_at_once_each_with_a_folder_of_its_own(shell: Shell, r
     async def one() -> tuple[ProcessResult, str]:
         heard = bytearray()
         line = 'touch "$TMPDIR/mine"; sleep 0.3; ls "$TMPDIR"; echo "$TMPDIR"; echo x >> shared'
-        finished = await shell.run(line, heard, read_only=True)
+        finished = await shell.run(line, heard, profile=ProfileName.LOOK)
         return finished, heard.decode()
 
     (root / "shared").write_text("")
@@ -190,10 +191,10 @@ async def test_several_run_at_once_each_with_a_folder_of_its_own(shell: Shell, r
 
 @landlock
 async def test_one_cannot_write_into_the_folder_of_another(shell: Shell, temporary: Path) -> None:
-    other = asyncio.ensure_future(shell.run("sleep 60", read_only=True))
+    other = asyncio.ensure_future(shell.run("sleep 60", profile=ProfileName.LOOK))
     await until(lambda: any(temporary.iterdir()))
     (folder,) = temporary.iterdir()
-    assert await shell.run(f"touch {folder}/x", read_only=True) == ProcessResult(1)
+    assert await shell.run(f"touch {folder}/x", profile=ProfileName.LOOK) == ProcessResult(1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     other.cancel()
     await asyncio.wait({other})
@@ -202,11 +203,11 @@ async def test_one_cannot_write_into_the_folder_of_another(shell: Shell, tempora
 @landlock
 @pytest.mark.parametrize("line", ["echo up; sleep 60", "trap '' TERM; echo up; while :; do sleep 0.05; done"])
 async def test_a_limit_and_a_cancellation_end_it_as_before(line: str, shell: Shell, trace: Trace) -> None:
-    finished = await shell.run(line, read_only=True, time_s=0.3)
+    finished = await shell.run(line, profile=ProfileName.LOOK, time_s=0.3)
     assert (finished.timed_out, finished.left) == (True, ())
     assert trace.left(within_s=0.5) == []
     heard = bytearray()
-    running = asyncio.ensure_future(shell.run(line, heard, read_only=True))
+    running = asyncio.ensure_future(shell.run(line, heard, profile=ProfileName.LOOK))
     await until(lambda: b"up" in heard)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -216,7 +217,7 @@ async def test_a_limit_and_a_cancellation_end_it_as_before(line: str, shell: She
 
 @landlock
 async def test_what_leaves_its_session_is_found(shell: Shell, trace: Trace) -> None:
-    finished = await shell.run("setsid sleep 60 & echo up; wait", read_only=True, time_s=0.3)
+    finished = await shell.run("setsid sleep 60 & echo up; wait", profile=ProfileName.LOOK, time_s=0.3)
     assert (finished.timed_out, finished.left) == (True, ())
     assert trace.left(within_s=0.5) == []
 
@@ -230,7 +231,7 @@ async def test_a_command_in_the_background_is_held_as_well(
         cwd=root,
         environment=trace.environment,
         output=tmp_path / "out" / "b1.out",
-        read_only=True,
+        profile=ProfileName.LOOK,
     )
     await until(lambda: b"cannot touch" in child.output.read_bytes())
     assert len(list(temporary.iterdir())) == 1
@@ -243,7 +244,9 @@ async def test_a_command_in_the_background_is_held_as_well(
 async def test_a_program_that_is_not_there_raises_and_leaves_nothing(processes: Processes, root: Path) -> None:
     async def attempt() -> None:
         with pytest.raises(FileNotFoundError):
-            await processes.run(("/no/such",), cwd=root, environment={}, sink=bytearray().extend, read_only=True)
+            await processes.run(
+                ("/no/such",), cwd=root, environment={}, sink=bytearray().extend, profile=ProfileName.LOOK
+            )
 
     await attempt()
     before = psutil.Process().num_fds()
@@ -258,7 +261,7 @@ async def test_without_room_for_a_private_folder_it_still_runs_and_writes_nothin
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     heard = bytearray()
-    assert await shell.run("touch new; echo ${TMPDIR-unset}", heard, read_only=True) == ProcessResult(0)
+    assert await shell.run("touch new; echo ${TMPDIR-unset}", heard, profile=ProfileName.LOOK) == ProcessResult(0)
     assert (root / "new").exists() is False
     assert b"Permission denied" in heard
 
@@ -267,14 +270,15 @@ ONE_COMMAND = """
 import asyncio, os, sys
 from pathlib import Path
 from harness.processes import Processes
-from harness.processes.sandbox import landlock_version
+from harness.sandbox import ProfileName
+from harness.sandbox.landlock import landlock_version
 
 async def main():
     processes, heard = Processes(), bytearray()
     line = "touch new && echo ${TMPDIR-unset}"
     environment = {"PATH": os.environ["PATH"]}
     await processes.run(
-        ("bash", "-c", line), cwd=Path.cwd(), environment=environment, sink=heard.extend, read_only=True
+        ("bash", "-c", line), cwd=Path.cwd(), environment=environment, sink=heard.extend, profile=ProfileName.LOOK
     )
     await processes.aclose()
     print(landlock_version(), heard.decode().strip())
@@ -305,7 +309,7 @@ def test_where_the_kernel_refuses_the_command_runs_without(root: Path) -> None:
     """Sixteen restrictions, one in the other, are the most that a thread may have."""
     program = """
 import sys
-from harness.processes.sandbox import ReadOnlySandbox
+from harness.sandbox.landlock import ReadOnlySandbox
 
 levels = []
 
@@ -337,13 +341,13 @@ def test_what_a_start_raises_is_raised_and_garbage_is_collected_again() -> None:
 async def test_it_costs_little(shell: Shell) -> None:
     """Measured in turns, so that what else the machine does meets both."""
 
-    async def seconds(*, read_only: bool) -> float:
+    async def seconds(profile: ProfileName) -> float:
         began = time.perf_counter()
-        await shell.run("true", read_only=read_only)
+        await shell.run("true", profile=profile)
         return time.perf_counter() - began
 
-    await shell.run("true", read_only=True)
-    pairs = [(await seconds(read_only=False), await seconds(read_only=True)) for _ in range(40)]
+    await shell.run("true", profile=ProfileName.LOOK)
+    pairs = [(await seconds(ProfileName.FREE), await seconds(ProfileName.LOOK)) for _ in range(40)]
     free, held = (statistics.median(times) for times in zip(*pairs, strict=True))
     print(f"free {free * 1e3:.2f} ms, read-only {held * 1e3:.2f} ms, ratio {held / free:.2f}")
     assert held < 3 * free
