@@ -169,7 +169,7 @@ async def test_at_the_end_of_a_pipe_what_agents_bring_is_waited_for(place: Place
     places = [ended.out.find(text) for text in (*told[1:2], *told[3:], "The agent has counted.", "end of input")]
     assert -1 not in places, ended.out
     assert places == sorted(places)
-    assert all(text in ended.out for text in told)
+    assert all(text in ended.out for text in told), ended.out
 
 
 async def test_one_prompt_waits_for_its_agents_and_says_what_they_brought(place: Place) -> None:

@@ -326,7 +326,8 @@ class _Repl(SessionDriver):
     def _run_next(self) -> bool:
         """Run the next item of the queue; False: there is none."""
         waits = len(self.queue) or self.session.inbox.waiting
-        return self._in_loop(self.run_next()) if waits else False
+        with self.showing():  # work in the background may end just before or after a turn
+            return self._in_loop(self.run_next()) if waits else False
 
     def _observe(self, event: Event, at: float) -> None:
         self.on_event(event)
