@@ -13,6 +13,7 @@ from harness.sandbox.profile import (
     Profile,
     ProfileName,
     SandboxDenial,
+    SandboxError,
     SandboxLevel,
     SandboxState,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Profile",
     "ProfileName",
     "SandboxDenial",
+    "SandboxError",
     "SandboxLevel",
     "SandboxState",
 ]

@@ -129,3 +129,8 @@ class SandboxDenial:
     """`name:port` of a host, or an absolute path."""
     why: str = ""
     """Why, in a few words; empty: the profile does not allow it."""
+
+
+class SandboxError(OSError):
+    """The sandbox of a command cannot be made, so the command does not start. The text is one sentence that says what
+    to do."""

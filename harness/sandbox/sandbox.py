@@ -5,17 +5,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from harness.sandbox.profile import NOTHING_MORE, Allowance, ProfileName, SandboxDenial, SandboxLevel, SandboxState
+from harness.sandbox.profile import (
+    NOTHING_MORE,
+    Allowance,
+    Network,
+    Profile,
+    ProfileName,
+    SandboxDenial,
+    SandboxError,
+    SandboxLevel,
+    SandboxState,
+)
 
 if TYPE_CHECKING:
-    from harness.sandbox.landlock import ReadOnlySandbox
+    from harness.sandbox.landlock import LandlockSandbox
 
 T = TypeVar("T")
-
-
-class SandboxError(OSError):
-    """The sandbox of a command cannot be made, so the command does not start. The text is one sentence that says what
-    to do."""
 
 
 class Entered:
@@ -27,7 +32,7 @@ class Entered:
         environment: Mapping[str, str],
         *,
         pass_fds: tuple[int, ...] = (),
-        thread: "ReadOnlySandbox | None" = None,
+        thread: "LandlockSandbox | None" = None,
     ) -> None:
         """`thread` restricts the thread that starts the command; None: nothing has to be restricted there."""
         self.command = tuple(command)
@@ -84,9 +89,9 @@ class Sandbox:
             raise SandboxError("nothing on this machine holds the command to the workspace; ask the user to allow it")
         if self.state.level is SandboxLevel.NONE:
             return Entered(command, environment)
-        from harness.sandbox.landlock import ReadOnlySandbox
+        from harness.sandbox.landlock import LandlockSandbox
 
-        thread = ReadOnlySandbox()
+        thread = LandlockSandbox(Profile(profile, readable=("/",), network=Network.OPEN))
         return Entered(command, {**environment, **thread.environment}, thread=thread)
 
     async def aclose(self) -> None:

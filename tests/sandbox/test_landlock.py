@@ -18,17 +18,23 @@ from pathlib import Path
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.processes import Processes, ProcessResult
-from harness.sandbox import ProfileName
-from harness.sandbox.landlock import ReadOnlySandbox, landlock_version
+from harness.sandbox import Access, Network, Profile, ProfileName
+from harness.sandbox.landlock import LandlockSandbox, landlock_version, not_held
 from tests.cases import cases, rows
 from tests.processes.traces import Shell, Trace, until
+from tests.whole import examples
 
 pytestmark = pytest.mark.anyio
 landlock = pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
 scopes = pytest.mark.skipif(landlock_version() < 6, reason="the kernel's Landlock does not know scopes")
 PYTHON = shlex.quote(sys.executable)
+EVERYTHING = Profile(ProfileName.LOOK, readable=("/",), network=Network.OPEN)
+SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache")
+"""What bash needs to start."""
 
 
 @pytest.fixture(autouse=True)
@@ -305,32 +311,36 @@ def test_where_the_kernel_has_no_landlock_the_command_runs_without(root: Path) -
 
 
 @landlock
-def test_where_the_kernel_refuses_the_command_runs_without(root: Path) -> None:
+def test_where_the_kernel_refuses_nothing_starts(root: Path) -> None:
     """Sixteen restrictions, one in the other, are the most that a thread may have."""
     program = """
-import sys
-from harness.sandbox.landlock import ReadOnlySandbox
+from harness.sandbox import Profile, ProfileName, SandboxError
+from harness.sandbox.landlock import LandlockSandbox
 
 levels = []
 
 def deeper():
     levels.append(1)
-    sandbox = ReadOnlySandbox()
+    sandbox = LandlockSandbox(Profile(ProfileName.LOOK, readable=("/",)))
     try:
-        return sandbox.start(deeper) if len(levels) < 20 else "reached"
+        return sandbox.start(deeper)
     finally:
         sandbox.close()
 
-print(deeper())
+try:
+    deeper()
+except SandboxError as error:
+    print(len(levels), error.strerror)
 """
     done = subprocess.run((sys.executable, "-c", program), cwd=root, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "reached\n"), done.stderr
+    assert done.stdout == "17 the kernel refuses to make its sandbox (Landlock): Argument list too long\n", done.stderr
 
 
+@landlock
 def test_what_a_start_raises_is_raised_and_garbage_is_collected_again() -> None:
     import gc
 
-    sandbox = ReadOnlySandbox()
+    sandbox = LandlockSandbox(EVERYTHING)
     with pytest.raises(ZeroDivisionError):
         sandbox.start(lambda: 1 // 0)
     assert gc.isenabled()
@@ -351,3 +361,132 @@ async def test_it_costs_little(shell: Shell) -> None:
     free, held = (statistics.median(times) for times in zip(*pairs, strict=True))
     print(f"free {free * 1e3:.2f} ms, read-only {held * 1e3:.2f} ms, ratio {held / free:.2f}")
     assert held < 3 * free
+
+
+def held(profile: Profile, *command: str, version: int | None = None) -> "subprocess.CompletedProcess[str]":
+    """What a command does that starts in the sandbox of a profile."""
+    sandbox = LandlockSandbox(profile, version)
+    try:
+        return sandbox.start(
+            lambda: subprocess.run(
+                command, capture_output=True, text=True, check=False, env={"PATH": os.defpath, **sandbox.environment}
+            )
+        )
+    finally:
+        sandbox.close()
+
+
+NAMES = ("a", "b", "c")
+TRIES = """
+shopt -s nullglob
+for path; do
+    if [[ -d $path ]]; then
+        names=("$path"/*)
+        { : > "$path/new"; } 2> /dev/null && made=made || made=
+        echo "$path ${#names[@]} $made"
+    else
+        { : < "$path"; } 2> /dev/null && read=read || read=
+        { : >> "$path"; } 2> /dev/null && written=written || written=
+        echo "$path $read $written"
+    fi
+done
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two levels of folders, with files in the lower one."""
+    top = tmp_path_factory.mktemp("tree").resolve()
+    for outer in NAMES:
+        for inner in NAMES:
+            (top / outer / inner).mkdir(parents=True)
+            (top / outer / inner / "file").write_text("x")
+        (top / outer / "file").write_text("x")
+    return top
+
+
+@landlock
+@given(data=st.data())
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_files_answer_as_the_longest_path_says(tree: Path, data: st.DataObject) -> None:
+    paths = [str(tree), *map(str, sorted(tree.rglob("*")))]
+    chosen = st.lists(st.sampled_from(paths), max_size=3, unique=True).map(tuple)
+    lists = [data.draw(chosen, name) for name in ("readable", "writable", "read only", "hidden")]
+    profile = Profile(ProfileName.WORK, (*SYSTEM, *lists[0]), *lists[1:])
+    done = held(profile, "bash", "-c", TRIES, "bash", *paths)
+    answers = {line.split(" ")[0]: line.split(" ")[1:] for line in done.stdout.splitlines()}
+    assert answers.keys() == set(paths), done.stderr
+    weaker = {access: {path for path in paths if profile.access(path) < access} for access in Access}
+    for path in paths:
+        access = profile.access(path)
+        if not Path(path).is_dir():
+            assert answers[path] == ["read" * (access >= Access.READ), "written" * (access is Access.WRITE)], path
+            continue
+        (Path(path) / "new").unlink(missing_ok=True)
+        listed, made = answers[path]
+        if access >= Access.READ:
+            assert listed != "0", path
+        inside = {other for other in weaker[Access.WRITE] if other.startswith(f"{path}/")}
+        assert (made == "made") is (access is Access.WRITE and not inside), path
+
+
+@landlock
+def test_nothing_outside_is_listed_run_or_read_as_another_user(tree: Path) -> None:
+    program = tree / "a" / "program"
+    program.write_text("#!/bin/sh\necho ran\n")
+    program.chmod(0o755)
+    profile = Profile(ProfileName.LOOK, readable=SYSTEM)
+    line = f"ls {tree}; cat {program}; {program}; ls / /root /home /run /var /tmp; cat /proc/{os.getpid()}/environ"
+    done = held(profile, "bash", "-c", line)
+    program.unlink()
+    assert done.stdout == ""
+    assert done.stderr.count("Permission denied") == len(done.stderr.splitlines()) >= 7
+
+
+@landlock
+def test_a_command_inherits_no_descriptor() -> None:
+    done = held(EVERYTHING, "bash", "-c", "echo /proc/self/fd/*")
+    assert done.stdout == "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3\n"  # 3: the folder it lists
+
+
+@landlock
+def test_temporary_files_move_between_folders() -> None:
+    rename = f"{PYTHON} -c \"import os; os.rename('a/f', 'b/f')\""
+    line = f'cd "$TMPDIR" && mkdir a b && echo x > a/f && ln a/f b/g && {rename}; ls b'
+    assert held(EVERYTHING, "bash", "-c", line).stdout == "f\ng\n"
+
+
+@landlock
+@pytest.mark.parametrize("version", range(1, landlock_version() + 1))
+def test_each_version_holds_what_it_knows(version: int, tree: Path) -> None:
+    """An older kernel, as far as a newer one can act as one."""
+    profile = Profile(ProfileName.LOOK, readable=(*SYSTEM, str(tree)))
+    with socket.create_server(("127.0.0.1", 0)) as server, subprocess.Popen(("sleep", "60")) as other:
+        tries = {
+            "reading outside": "cat /etc/passwd",
+            "writing": f": >> {tree}/a/file",
+            "emptying a file by its name": f"truncate -c -s 0 {tree}/a/file",
+            "TCP": f": < /dev/tcp/127.0.0.1/{server.getsockname()[1]}",
+            "signals and abstract sockets": f"kill -0 {other.pid}",
+        }
+        held_to = {
+            what for what, line in tries.items() if held(profile, "bash", "-c", line, version=version).returncode != 0
+        }
+        other.kill()
+    missing = set(not_held(version))
+    assert held_to == {"reading outside", "writing", *tries} - missing | {"emptying a file by its name"} & held_to
+    assert len(missing) == sum(version < since for since in (3, 4, 5, 6))
+
+
+def test_a_kernel_without_landlock_starts_nothing() -> None:
+    program = f"""{WITHOUT_THE_CALL}
+from harness.sandbox import Profile, ProfileName, SandboxError
+from harness.sandbox.landlock import LandlockSandbox
+
+try:
+    LandlockSandbox(Profile(ProfileName.LOOK)).start(lambda: print("started"))
+except SandboxError as error:
+    print(error.strerror)
+"""
+    done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=False)
+    assert done.stdout == "the kernel refuses to make its sandbox (Landlock): Function not implemented\n", done.stderr
