@@ -15,11 +15,14 @@ import psutil
 
 from harness.base.concurrency import shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.processes.tree import POLL_S, ProcessTree, end, look_at
+from harness.processes.tree import POLL_S, ProcessTree, end, group_lives, look_at
 
 if TYPE_CHECKING:
     from harness.processes.memory_groups import MemoryGroup
     from harness.sandbox.sandbox import Entered
+
+EXIT_S = 0.001
+"""How often the group of a leader that has just exited is looked at."""
 
 
 class SessionLeader:
@@ -85,7 +88,12 @@ class SessionLeader:
         return exited
 
     def _wait(self, notify: Callable[[int], None]) -> None:
-        notify(self._popen.wait())
+        code = self._popen.wait()
+        # A sandbox has a process that ends right after the command; to look for it in the whole machine costs more.
+        deadline = time.monotonic() + POLL_S
+        while group_lives(self.pid) and time.monotonic() < deadline:
+            time.sleep(EXIT_S)
+        notify(code)
 
 
 class ProcessCommand:

@@ -1,14 +1,17 @@
 """What a command line obeys besides its words: the variables that it inherits.
 
-A permission decision reads a line, so everything else that could change what the line does is taken from it here. Two
-degrees:
+A permission decision reads a line, so everything else that could change what the line does is taken from it here.
+Three degrees:
 
 - `as_read` is for every line. It drops the variables that change what the words of a line mean to the shell and to the
   programs that search and list (`CDPATH`, `BASHOPTS`, `RIPGREP_CONFIG_PATH`), and lets git print plain names.
-- `unasked` is for lines that run without a question. It keeps the variables named here and no others, so
-  `GCONV_PATH`, `TAR_OPTIONS` or an exported function changes nothing. `PATH` loses the
+- `held` is for lines that run without a question because the sandbox holds them to the workspace. It also drops what
+  the shell and git obey (`BASH_ENV`, `GIT_DIR`) and relative folders of `PATH`, and keeps what builds and tests need.
+- `unasked` is for lines that run without a question because they only read. It keeps the variables named here and no
+  others, so `GCONV_PATH`, `TAR_OPTIONS` or an exported function changes nothing. `PATH` loses the
   folders that the workspace controls.
 
+Variables with secrets are the business of the sandbox itself (`harness.sandbox.sandbox`).
 The files that such lines obey are looked at before the decision: those of git by `git_safety`, those of search programs
 by `harness.engine.permissions.disk_lookup`.
 """
@@ -56,6 +59,13 @@ _FILES = re.compile(
     r"|(LD|DYLD|DYLD_FALLBACK)_LIBRARY_PATH"
 )
 """Files of settings and of code: kept unless the workspace controls them."""
+_OBEYED = re.compile(
+    r"GIT_(?!(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$|CONFIG_(COUNT|NOSYSTEM|GLOBAL|SYSTEM|(KEY|VALUE)_\d+)$)\w+"
+    r"|BASH_ENV|ENV|PROMPT_COMMAND|BASH_FUNC_.*",
+    re.DOTALL,
+)
+"""What leads git to another repository or program, and what the shell runs before the line or in the place of a
+command."""
 
 
 def as_read(environ: Mapping[str, str], workspace: Path) -> dict[str, str]:
@@ -63,6 +73,13 @@ def as_read(environ: Mapping[str, str], workspace: Path) -> dict[str, str]:
     begins = {name for name in ("BASH_ENV", "ENV") if is_inside(environ.get(name, "/"), workspace)}
     kept = {name: value for name, value in environ.items() if name not in _MEANINGS | begins}
     return {**kept, **numbered(kept)}
+
+
+def held(environ: Mapping[str, str], workspace: Path) -> dict[str, str]:
+    """The variables for a line that the sandbox holds to `workspace`; programs of the workspace stay on the `PATH`."""
+    kept = {name: value for name, value in as_read(environ, workspace).items() if not _OBEYED.fullmatch(name)}
+    folders = kept.get("PATH", os.defpath).split(os.pathsep)
+    return {**kept, "PATH": os.pathsep.join(filter(os.path.isabs, folders)) or os.defpath}
 
 
 def unasked(environ: Mapping[str, str], workspace: Path) -> dict[str, str]:

@@ -61,15 +61,7 @@ class ProcessTree:
 
     def group_lives(self) -> bool:
         """Whether the leader's group still has a member. To be asked before its number can have been used again."""
-        if self.session is None:
-            return False
-        try:
-            os.killpg(self.session, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True  # alive, but another user's
-        return True
+        return self.session is not None and group_lives(self.session)
 
     def leader_exited(self) -> None:
         """Take in the rest of the session while its number cannot have been reused yet."""
@@ -127,6 +119,17 @@ class ProcessTree:
     def _session_is_ours(self) -> bool:
         """A number is not given to another session while anybody of the old one lives."""
         return any(_session(process.pid) == self.session and process.is_running() for process in self._members)
+
+
+def group_lives(leader: int) -> bool:
+    """Whether a process group has a member, with the number of its leader."""
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # alive, but another user's
+    return True
 
 
 async def end(

@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
-from harness.processes.inherited import as_read, unasked
+from harness.processes.inherited import as_read, held, unasked
 from harness.processes.search_path import own_search_path
 from harness.sandbox import ProfileName, SandboxLevel
 from harness.tools.background_commands import (
@@ -177,8 +177,8 @@ def shell_environment(
     """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
-    inherited = unasked(kept, workspace) if profile is ProfileName.LOOK else as_read(kept, workspace)
-    return {"PYTHONUNBUFFERED": "1", **inherited, **quiet}
+    inherit = {ProfileName.LOOK: unasked, ProfileName.WORK: held, ProfileName.FREE: as_read}[profile]
+    return {"PYTHONUNBUFFERED": "1", **inherit(kept, workspace), **quiet}
 
 
 async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
