@@ -15,14 +15,11 @@ import psutil
 
 from harness.base.concurrency import shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.processes.tree import POLL_S, ProcessTree, end, group_lives, look_at
+from harness.processes.tree import POLL_S, ProcessTree, end, look_at
 
 if TYPE_CHECKING:
     from harness.processes.memory_groups import MemoryGroup
-    from harness.sandbox.sandbox import Entered
-
-EXIT_S = 0.001
-"""How often the group of a leader that has just exited is looked at."""
+    from harness.sandbox.entered import Entered
 
 
 class SessionLeader:
@@ -56,6 +53,9 @@ class SessionLeader:
             stderr=output if errors is None else errors,
             start_new_session=True,
         )
+        self.entered = entered
+        self.is_empty = False
+        """Nothing of the command lives, by the word of its sandbox; known when its exit is."""
         self.pid = self._popen.pid
         self.process = psutil.Process(self.pid)
         """Known by its number and the moment it began; it is not reaped yet, so the number is still its own."""
@@ -89,10 +89,8 @@ class SessionLeader:
 
     def _wait(self, notify: Callable[[int], None]) -> None:
         code = self._popen.wait()
-        # A sandbox has a process that ends right after the command; to look for it in the whole machine costs more.
-        deadline = time.monotonic() + POLL_S
-        while group_lives(self.pid) and time.monotonic() < deadline:
-            time.sleep(EXIT_S)
+        # To look for who is about to exit in the whole machine costs more than to wait for that.
+        self.is_empty = self.entered.is_empty(POLL_S)
         notify(code)
 
 
@@ -133,10 +131,18 @@ class ProcessCommand:
         self.in_a_hurry = in_a_hurry
         self._memory = memory
         self._ended = ended
-        self.exited.add_done_callback(lambda _: tree.leader_exited() if self.ending is None else None)
+        self._leader = leader
+        self.exited.add_done_callback(self._leader_exited)
+
+    def _leader_exited(self, _: asyncio.Future[int]) -> None:
+        self.tree.is_empty = self._leader.is_empty
+        if self.ending is None:
+            self.tree.leader_exited()
 
     async def look_for_left_over(self) -> tuple[SurvivingProcess, ...]:
         """Who of the command lives now, after its leader exited."""
+        if self.tree.is_empty:
+            return ()
         if self.tree.group_lives():
             await asyncio.sleep(POLL_S)  # who has just closed its output is usually about to exit
         look_at((self.tree,))
@@ -151,7 +157,10 @@ class ProcessCommand:
             self._memory.remove()
         first = not self.finished.done()
         if first:
-            self.finished.set_result(finished)
+            entered = self._leader.entered
+            not_begun = entered.trouble(finished.exit_code or 0)
+            self.finished.set_result(replace(finished, not_begun=not_begun, denials=entered.denials))
+            entered.close()
         self._ended(self, how if first else None, seconds)
 
     async def result(self) -> ProcessResult:

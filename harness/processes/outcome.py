@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.sandbox import SandboxDenial
+
 MARK = "HARNESS_PROCESS"
 """Environment variable with the marks of the commands that a process belongs to, separated by spaces; several if a
 command is this program again."""
@@ -45,6 +47,10 @@ class ProcessResult:
     """Processes of it that the kernel killed at its memory limit."""
     memory_limit: int = 0
     """That limit in bytes; 0: there was none."""
+    denials: tuple[SandboxDenial, ...] = ()
+    """What the sandbox refused it."""
+    not_begun: str = ""
+    """Why the command did not begin although its sandbox was started, in one sentence; empty: it did."""
 
     @property
     def memory_note(self) -> str:

@@ -83,7 +83,7 @@ class Processes:
         the command cannot be started, among them SandboxError, and ValueError when it holds a null byte.
         """
         limits = limits or self._limits
-        piped = self.pipe(
+        piped = await self.pipe(
             command,
             cwd=cwd,
             environment=environment,
@@ -95,7 +95,7 @@ class Processes:
         )
         return await piped.within(limits.time_s)
 
-    def pipe(
+    async def pipe(
         self,
         command: Sequence[str],
         *,
@@ -111,7 +111,7 @@ class Processes:
         limit_memory: bool = False,
         agent: str = "",
     ) -> "PipedProcess":
-        """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller.
+        """Start `command` and return when it runs; the rest is as for `run`. Its time limit is up to the caller.
 
         `allowance` is what it may do beyond its profile, and `call_id` the tool call that it belongs to. With
         `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
@@ -123,7 +123,7 @@ class Processes:
         pipes = [os.pipe() for _ in sinks]
         try:
             writing_ends = (writing for _, writing in pipes)
-            running = self._begin(
+            running = await self._begin(
                 command,
                 cwd,
                 environment,
@@ -157,14 +157,14 @@ class Processes:
         call_id: str = "",
         limit_memory: bool = False,
     ) -> "ChildProcess":
-        """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
-        read. The rest is as for `pipe`, and it raises like `run`."""
+        """Start `command` and return when it runs; stdout and stderr go into the file `output`, which only its owner
+        can read. The rest is as for `pipe`, and it raises like `run`."""
         from harness.processes.command import ChildProcess
 
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            running = self._begin(
+            running = await self._begin(
                 command,
                 cwd,
                 environment,
@@ -228,7 +228,7 @@ class Processes:
             raise cancelled
         return self._closing.result()
 
-    def _begin(
+    async def _begin(
         self,
         command: Sequence[str],
         cwd: Path,
@@ -246,18 +246,13 @@ class Processes:
         from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
 
-        mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
-        watch.expect(mark)
-        memory = entered = None
+        entered = await self.sandbox.enter(
+            profile, command, cwd=cwd, environment=environment, allowance=allowance, call_id=call_id
+        )
+        mark, watch, memory = f"{self._owner}{self._started + 1}", self._watch_over(), None
         try:
-            entered = self.sandbox.enter(
-                profile,
-                command,
-                cwd=cwd,
-                environment=_marked(environment, mark),
-                allowance=allowance,
-                call_id=call_id,
-            )
+            watch.expect(mark)
+            entered.environment = _marked(entered.environment, mark)
             memory = self._memory.make() if self._memory and limit_memory else None
             leader = entered.start(partial(SessionLeader, entered, cwd=cwd, output=output, stdin=stdin, errors=errors))
             if memory:
@@ -266,15 +261,13 @@ class Processes:
             watch.gone(mark)
             if memory:
                 memory.remove()
-            if entered:
-                entered.close()
+            entered.close()
             raise
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
         running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set, memory)
         self._commands[running] = agent
-        running.finished.add_done_callback(lambda _: entered.close())
         return running
 
     def _watch_over(self) -> "WatcherLink":

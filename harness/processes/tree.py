@@ -57,11 +57,21 @@ class ProcessTree:
         self._mark = mark
         self._spared = spared
         self.session = session
+        self.is_empty = False
+        """It is known that no member lives."""
         self._members = set(members)
 
     def group_lives(self) -> bool:
         """Whether the leader's group still has a member. To be asked before its number can have been used again."""
-        return self.session is not None and group_lives(self.session)
+        if self.session is None or self.is_empty:
+            return False
+        try:
+            os.killpg(self.session, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True  # alive, but another user's
+        return True
 
     def leader_exited(self) -> None:
         """Take in the rest of the session while its number cannot have been reused yet."""
@@ -119,17 +129,6 @@ class ProcessTree:
     def _session_is_ours(self) -> bool:
         """A number is not given to another session while anybody of the old one lives."""
         return any(_session(process.pid) == self.session and process.is_running() for process in self._members)
-
-
-def group_lives(leader: int) -> bool:
-    """Whether a process group has a member, with the number of its leader."""
-    try:
-        os.killpg(leader, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # alive, but another user's
-    return True
 
 
 async def end(

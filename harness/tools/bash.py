@@ -214,7 +214,7 @@ async def _run(
         live.feed(data)
 
     try:
-        child = context.processes.pipe(
+        child = await context.processes.pipe(
             shell_command(line, context.workspace.root),
             cwd=context.workspace.root,
             environment=shell_environment(os.environ, context.workspace.root, context.profile),

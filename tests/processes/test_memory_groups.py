@@ -28,7 +28,7 @@ V2 = "34 24 0:30 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 async def run(memory: MemoryGroups, line: str, root: Path, trace: Trace, limits: ProcessLimits) -> ProcessResult:
     processes = Processes(limits, memory)
     try:
-        child = processes.pipe(
+        child = await processes.pipe(
             ("bash", "-c", line),
             cwd=root,
             environment=trace.environment,

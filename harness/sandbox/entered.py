@@ -1,0 +1,202 @@
+"""One command on its way into its sandbox, while it is there, and when nothing of it lives any more.
+
+Bubblewrap reports through one pipe. It writes there that the command has exited, which shows that it had begun, and its
+first process holds the other end until the last process of the command is gone.
+"""
+
+import asyncio
+import os
+import select
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from harness.sandbox.profile import SandboxDenial, SandboxError
+
+if TYPE_CHECKING:
+    from harness.sandbox.landlock import LandlockSandbox
+
+T = TypeVar("T")
+
+AGAIN = "What this system offers is looked at again: call it once more"
+
+
+class CommandLink(Protocol):
+    """The way of one command into the network."""
+
+    pass_fds: tuple[int, ...]
+    """Descriptors that the command has to inherit."""
+
+    def command(self, command: Sequence[str]) -> tuple[str, ...]:
+        """`command` behind its entry, to be started in a network of its own."""
+        ...
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables by which programs find the way."""
+        ...
+
+    @property
+    def denials(self) -> Sequence[SandboxDenial]:
+        """What it was refused until now."""
+        ...
+
+    def begin(self) -> None:
+        """The command has started."""
+
+    def close(self) -> None:
+        """Serve it no longer. Calling it again does nothing."""
+
+
+class Entered:
+    """A command without a sandbox. Start it with these values, and close this when it has ended."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.command = tuple(command)
+        self.environment = dict(environment)
+        self.pass_fds: tuple[int, ...] = ()
+        """The descriptors that the command inherits besides its streams."""
+
+    @property
+    def denials(self) -> tuple[SandboxDenial, ...]:
+        """What it was refused until now."""
+        return ()
+
+    def start(self, begin: Callable[[], T]) -> T:
+        """Call `begin`, which starts the command. Raises SandboxError where the sandbox cannot be made."""
+        return begin()
+
+    def is_empty(self, within_s: float) -> bool:
+        """Whether the sandbox says that nothing of the command lives, waiting so many seconds for that. To be asked in
+        a thread, after its leader has exited."""
+        return False
+
+    def trouble(self, exit_code: int) -> str:
+        """Why the command did not begin, in one sentence; empty: it did. To be asked after `is_empty`."""
+        return ""
+
+    def close(self) -> None:
+        """Remove what only this command needed, once nothing of it lives."""
+
+
+class LandlockedCommand(Entered):
+    """A command that starts in a restricted thread."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], landlock: "LandlockSandbox") -> None:
+        super().__init__(command, {**environment, **landlock.environment})
+        self._landlock = landlock
+
+    def start(self, begin: Callable[[], T]) -> T:
+        """As above."""
+        return self._landlock.start(begin)
+
+    def close(self) -> None:
+        """As above."""
+        self._landlock.close()
+
+
+class WrappedCommand(Entered):
+    """A command that bubblewrap starts."""
+
+    def __init__(
+        self,
+        wrap: Callable[[Sequence[str]], tuple[str, ...]],
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        network: CommandLink | None,
+        broke: Callable[[], None],
+    ) -> None:
+        """
+        Args:
+            wrap: makes the command line of bubblewrap.
+            network: its way to allowed hosts; None: it has none.
+            broke: called when the sandbox could not be made.
+        """
+        self._report, self._theirs = os.pipe()
+        os.set_blocking(self._report, False)
+        inside = network.command(command) if network else tuple(command)
+        program, *rest = wrap(inside)
+        report = str(self._theirs)
+        super().__init__(
+            (program, "--sync-fd", report, "--json-status-fd", report, *rest),
+            {**environment, **(network.environment if network else {})},
+        )
+        self.pass_fds = (self._theirs, *(network.pass_fds if network else ()))
+        self._network, self._broke = network, broke
+        self._loop = asyncio.get_running_loop()
+        self._told = b""
+        self._is_empty = False
+
+    @property
+    def denials(self) -> tuple[SandboxDenial, ...]:
+        """As above."""
+        return tuple(self._network.denials) if self._network else ()
+
+    def start(self, begin: Callable[[], T]) -> T:
+        """As above."""
+        try:
+            started = begin()
+        except OSError as error:
+            if error.filename != self.command[0]:
+                raise
+            self._broke()
+            text = f"its sandbox cannot be made, because {error.filename} is gone or cannot be run. {AGAIN}"
+            raise SandboxError(text) from error
+        finally:
+            self._close_theirs()
+        if self._network:
+            self._network.begin()
+        return started
+
+    def is_empty(self, within_s: float) -> bool:
+        """As above."""
+        deadline = time.monotonic() + within_s
+        while not self._is_empty and self._readable(max(0.0, deadline - time.monotonic())):
+            self._read()
+        return self._is_empty
+
+    def trouble(self, exit_code: int) -> str:
+        """As above."""
+        if exit_code <= 0 or b"exit-code" in self._told:  # negative: we ended bubblewrap before the command exited
+            return ""
+        self._broke()
+        return f"Its sandbox could not be made, so it did not run. {AGAIN}"
+
+    def close(self) -> None:
+        """As above."""
+        self._close_theirs()
+        if self._is_empty:
+            self.abandon()
+        else:
+            self._loop.add_reader(self._report, self._heard)
+
+    def abandon(self) -> None:
+        """Serve it no longer, whatever of it lives."""
+        if self._report >= 0:
+            self._loop.remove_reader(self._report)
+            os.close(self._report)
+            self._report = -1
+        if self._network:
+            self._network.close()
+
+    def _heard(self) -> None:
+        self._read()
+        if self._is_empty:
+            self.abandon()
+
+    def _readable(self, within_s: float) -> bool:
+        waiting = select.poll()
+        waiting.register(self._report, select.POLLIN)
+        return bool(waiting.poll(within_s * 1_000))
+
+    def _read(self) -> None:
+        with suppress(BlockingIOError):
+            heard = os.read(self._report, 4_096)
+            self._told += heard
+            self._is_empty = not heard
+
+    def _close_theirs(self) -> None:
+        if self._theirs >= 0:
+            os.close(self._theirs)
+            self._theirs = -1
