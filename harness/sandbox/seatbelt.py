@@ -3,7 +3,7 @@
 Written from the manual pages sandbox-exec(1) and sandbox(7) and from the rules that macOS ships in
 /System/Library/Sandbox/Profiles. It was not run on a Mac: its tests read the text.
 
-Everything is denied that no rule allows, and of several rules about one file the last one counts, so the rules stand in
+Everything is denied that no rule allows, and of several rules about one file the last one counts, so the rules are in
 the order of the lengths of their paths. What the command may not read answers with an error instead of being absent or
 empty; where it is, how large and how old it is can be seen. A command has no loopback interface of its own: `HOSTS`
 reaches every server on the loopback interface of the machine, the proxy among them.

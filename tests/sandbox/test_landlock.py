@@ -411,8 +411,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_answer_as_the_longest_path_says(tree: Path, data: st.DataObject) -> None:
     paths = [str(tree), *map(str, sorted(tree.rglob("*")))]
     chosen = st.lists(st.sampled_from(paths), max_size=3, unique=True).map(tuple)
-    lists = [data.draw(chosen, name) for name in ("readable", "writable", "read only", "hidden")]
-    profile = Profile(ProfileName.WORK, (*SYSTEM, *lists[0]), lists[1], lists[2], lists[3])
+    readable, writable, read_only, hidden = (data.draw(chosen) for _ in range(4))
+    profile = Profile(ProfileName.WORK, (*SYSTEM, *readable), writable, read_only, hidden)
     done = held(profile, "bash", "-c", TRIES, "bash", *paths)
     answers = {line.split(" ")[0]: line.split(" ")[1:] for line in done.stdout.splitlines()}
     assert answers.keys() == set(paths), done.stderr
