@@ -16,6 +16,7 @@ from harness.permissions import (
     Verdict,
 )
 from harness.permissions.shell.syntax import BASH, Dialect
+from harness.sandbox import Profile
 from harness.tools.tool import Effect
 
 
@@ -30,15 +31,18 @@ class CommandGate:
         rules: Mapping[str, Sequence[str]] | None = None,
         *,
         dialect: Dialect = BASH,
+        sandbox: Profile | None = None,
     ) -> None:
-        """`rules`: texts of rules under "allow", "ask" and "deny". `dialect`: of the shell that runs the lines."""
+        """`rules`: texts of rules under "allow", "ask" and "deny". `dialect`: of the shell that runs the lines.
+        `sandbox`: what the profile WORK grants in a full sandbox; None: there is none."""
         book = RuleBook(Surroundings(str(workspace.resolve()), str(home.resolve()), dialect=dialect))
         for verdict, texts in (rules or {}).items():
             for text in texts:
                 book.add(book.parse(Verdict(verdict), text, RuleScope.SETTINGS))
         self._permissions = Permissions(mode, book=book)
+        self._sandbox = sandbox
 
     def decide(self, line: str) -> Decision:
         """What the gate decides about a command line."""
-        request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
+        request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line}, sandbox=self._sandbox)
         return self._permissions.decide(replace(request, disk=disk_of(self._permissions, request)))

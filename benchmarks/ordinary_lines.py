@@ -18,6 +18,8 @@ class OrdinaryLine:
     """A question about it is not needless."""
     why: str = "it only looks"
     """What it does, or why a question is right."""
+    stays: bool = False
+    """What it does stays in the workspace and can be undone, so that a sandbox makes the question needless."""
 
 
 def _looks(*lines: str) -> tuple[OrdinaryLine, ...]:
@@ -26,6 +28,10 @@ def _looks(*lines: str) -> tuple[OrdinaryLine, ...]:
 
 def _may_ask(why: str, *lines: str) -> tuple[OrdinaryLine, ...]:
     return tuple(OrdinaryLine(line, may_ask=True, why=why) for line in lines)
+
+
+def _stays(why: str, *lines: str) -> tuple[OrdinaryLine, ...]:
+    return tuple(OrdinaryLine(line, may_ask=True, why=why, stays=True) for line in lines)
 
 
 DAILY = (
@@ -84,12 +90,15 @@ DAILY = (
     *_looks("ps aux | head", "ps aux | grep python | grep -v grep", "pip list", "pip show requests", "npm ls", "npm ls --depth=0", "docker ps"),
     *_looks("docker images", "gh pr list", "gh pr view 12", "tar -tzf dist.tgz", "unzip -l data/a.zip", "cargo --version", "rustc --version"),
     # A question about these is right.
-    *_may_ask("it writes", "touch notes.txt", "mkdir -p out", "cp README.md out.md", "mv a b", "echo x > out.txt", "sed -i 's/a/b/' README.md"),
-    *_may_ask("it changes the repository", "git add .", "git commit -m x", "git checkout main", "git stash", "git pull", "git push"),
-    *_may_ask("it runs code of the project", "npm test", "make", "pytest -q", "python app.py", "npm run build", "cargo build", "./run.sh"),
-    *_may_ask("it installs", "pip install requests", "npm install"),
-    *_may_ask("it reads keys, or all the folder and so the file with keys", "cat .env", "grep -rn main .", "env | sort"),
-    *_may_ask("it uses the network", "curl -s https://example.org", "gh api user"),
+    *_stays("it writes", "touch notes.txt", "mkdir -p out", "cp README.md out.md", "mv a b", "echo x > out.txt", "sed -i 's/a/b/' README.md"),
+    *_stays("it changes the repository", "git add .", "git commit -m x", "git checkout main", "git stash"),
+    *_may_ask("it changes the repository or another one, and needs logins", "git pull", "git push"),
+    *_stays("it runs code of the project", "npm test", "make", "pytest -q", "python app.py", "npm run build", "cargo build", "./run.sh"),
+    *_stays("it installs", "pip install requests", "npm install"),
+    *_stays("it reads all the folder and so the file with keys, or all variables", "grep -rn main .", "env | sort"),
+    *_may_ask("it reads keys", "cat .env"),
+    *_stays("it uses the network", "curl -s https://example.org"),
+    *_may_ask("it uses the network with a login", "gh api user"),
     *_may_ask("it removes files", "rm -rf build"),
 )  # fmt: skip
 """Looks of all kinds, and some lines that are no looks."""
@@ -201,9 +210,9 @@ OF_TRANSCRIPTS = (
         "cat docs/*.md | grep -n '^#' | head -40",
         'xxd -l 64 dist.tgz; file dist.tgz',
     ),
-    *_may_ask("it runs the tests", "python -m pytest tests/test_app.py -v 2>&1 | tail -20", "npm test 2>&1 | tail -50"),
-    *_may_ask("it installs", "pip install -e . 2>&1 | tail -1"),
-    *_may_ask("it runs code", "python3 -c 'import json; print(1)'", "python - <<'E'\nprint(1)\nE"),
-    *_may_ask("it writes", "cat > notes.md <<'E'\n# Notes\nE"),
+    *_stays("it runs the tests", "python -m pytest tests/test_app.py -v 2>&1 | tail -20", "npm test 2>&1 | tail -50"),
+    *_stays("it installs", "pip install -e . 2>&1 | tail -1"),
+    *_stays("it runs code", "python3 -c 'import json; print(1)'", "python - <<'E'\nprint(1)\nE"),
+    *_stays("it writes", "cat > notes.md <<'E'\n# Notes\nE"),
 )  # fmt: skip
 """Lines as models write them."""

@@ -1,4 +1,4 @@
-"""How many ordinary command lines ask a user without need.
+"""How many ordinary command lines ask a user without need, without a sandbox and in a full one.
 
 python -m benchmarks.questions              every line with its verdict, and the totals
 python -m benchmarks.questions --needless   only the lines that ask without need
@@ -17,6 +17,7 @@ from typing import Literal
 from benchmarks.command_gate import CommandGate
 from benchmarks.ordinary_lines import DAILY, OF_TRANSCRIPTS, OrdinaryLine
 from harness.permissions import Allow, Ask
+from harness.sandbox import Network, Profile, ProfileName, SandboxLevel
 
 VerdictName = Literal["runs", "asked", "dangerous", "refused"]
 
@@ -28,11 +29,17 @@ class Judged:
     line: OrdinaryLine
     verdict: VerdictName
     why: str
+    level: SandboxLevel
+
+    @property
+    def may_ask(self) -> bool:
+        """A question is right. In a full sandbox it is only where the line leaves the workspace or loses something."""
+        return self.line.may_ask and not (self.level is SandboxLevel.FULL and self.line.stays)
 
     @property
     def needless(self) -> bool:
-        """A user is asked about a line that only looks."""
-        return self.verdict != "runs" and not self.line.may_ask
+        """A user is asked without need."""
+        return self.verdict != "runs" and not self.may_ask
 
 
 def make_workspace(folder: Path) -> Path:
@@ -71,30 +78,39 @@ def make_workspace(folder: Path) -> Path:
     return workspace
 
 
-def judged(lines: Sequence[OrdinaryLine]) -> list[Judged]:
+def work_in(workspace: Path) -> Profile:
+    """What the profile WORK grants in that project."""
+    root = str(workspace.resolve())
+    system = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt")
+    return Profile(ProfileName.WORK, system, (root,), hidden=(f"{root}/.env",), network=Network.HOSTS)
+
+
+def judged(lines: Sequence[OrdinaryLine], level: SandboxLevel = SandboxLevel.NONE) -> list[Judged]:
     """What the gate says about each line in the mode that asks, without rules."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "home").mkdir()
-        gate = CommandGate(make_workspace(folder), folder / "home")
-        return [_judged(gate, line) for line in lines]
+        workspace = make_workspace(folder)
+        sandbox = work_in(workspace) if level is SandboxLevel.FULL else None
+        gate = CommandGate(workspace, folder / "home", sandbox=sandbox)
+        return [_judged(gate, line, level) for line in lines]
 
 
-def _judged(gate: CommandGate, line: OrdinaryLine) -> Judged:
+def _judged(gate: CommandGate, line: OrdinaryLine, level: SandboxLevel) -> Judged:
     match gate.decide(line.line):
-        case Allow(why=why):
-            return Judged(line, "runs", why)
+        case Allow(why=why, profile=profile):
+            return Judged(line, "runs", f"{profile}: {why}", level)
         case Ask(why=why, dangers=dangers):
-            return Judged(line, "dangerous" if dangers else "asked", why)
+            return Judged(line, "dangerous" if dangers else "asked", why, level)
         case decision:
-            return Judged(line, "refused", decision.why)
+            return Judged(line, "refused", decision.why, level)
 
 
 def totals(of: str, found: Sequence[Judged]) -> str:
     """One line of figures."""
     asked = [one for one in found if one.verdict != "runs"]
     needless = sum(one.needless for one in found)
-    unexpected = sum(one.line.may_ask and one.verdict == "runs" for one in found)
+    unexpected = sum(one.may_ask and one.verdict == "runs" for one in found)
     return f"{of}: asked {len(asked)}, needless: {needless} of {len(found)}, runs although it may ask: {unexpected}"
 
 
@@ -103,11 +119,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Verdicts about ordinary command lines.")
     parser.add_argument("--needless", action="store_true", help="only lines that ask without need")
     only = parser.parse_args().needless
-    groups = {"daily": judged(DAILY), "of transcripts": judged(OF_TRANSCRIPTS)}
-    for one in (one for found in groups.values() for one in found if one.needless or not only):
-        mark = "NEEDLESS" if one.needless else "may ask" if one.line.may_ask else ""
-        because = "" if one.verdict == "runs" else f"   [{one.why}]" if one.needless else f"   ({one.line.why})"
-        print(f"{one.verdict:<10}{mark:<10}{one.line.line!r}{because}")
+    groups = {
+        f"{of}, sandbox {level}": judged(lines, level)
+        for level in (SandboxLevel.NONE, SandboxLevel.FULL)
+        for of, lines in (("daily", DAILY), ("of transcripts", OF_TRANSCRIPTS))
+    }
+    for of, found in groups.items():
+        print(of)
+        for one in (one for one in found if one.needless or not only):
+            mark = "NEEDLESS" if one.needless else "may ask" if one.may_ask else ""
+            shown = one.needless or one.level is SandboxLevel.FULL
+            because = f"   [{one.why}]" if shown else "" if one.verdict == "runs" else f"   ({one.line.why})"
+            print(f"  {one.verdict:<10}{mark:<10}{one.line.line!r}{because}")
     print()
     for of, found in groups.items():
         print(totals(of, found))

@@ -8,7 +8,7 @@ from typing import Literal
 from harness.events import Json
 from harness.hooks import Verdict
 from harness.permissions.disk import UNKNOWN, Disk
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName
 from harness.tools.tool import Effect
 
 
@@ -52,6 +52,10 @@ class PermissionRequest:
     """It changes something even if its effect is that of reading, such as a task board."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
+    sandbox: Profile | None = None
+    """What the profile WORK grants, where a sandbox enforces all of it; None: none does."""
+    refused: Allowance = NOTHING_MORE
+    """What the sandbox refused this command line before."""
     offers: tuple[str, ...] = ()
     """Rules that the user may save and that together would have allowed exactly this call."""
     family: str = ""
@@ -61,6 +65,10 @@ class PermissionRequest:
     dangers: tuple[str, ...] = ()
     """Each dangerous part of the call and why. If any, only this one call can be allowed, and "no" is the first
     choice."""
+    profile: ProfileName = ProfileName.FREE
+    """What its command may read, write and reach if it is allowed."""
+    allowance: Allowance = NOTHING_MORE
+    """What the answer yes adds to that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +136,18 @@ class Ask:
     """False: only the mode requires the question, and a hook may answer it."""
     dangers: tuple[str, ...] = ()
     """Each dangerous part of the call and why."""
+    profile: ProfileName = ProfileName.FREE
+    """What its command may read, write and reach if it is allowed."""
+    allowance: Allowance = NOTHING_MORE
+    """What the user would add to that."""
 
 
 Decision = Allow | Deny | Ask
 
 
 def with_verdict(decision: Decision, verdict: Verdict | None, why: str) -> Decision:
-    """The decision after the hooks have spoken. Their allow never beats a no, nor a rule that asks."""
+    """The decision after the hooks have spoken. Their allow never beats a no, nor a rule that asks; it frees a line
+    that the sandbox holds."""
     match decision, verdict:
         case Deny(), _:
             return decision
@@ -144,7 +157,7 @@ def with_verdict(decision: Decision, verdict: Verdict | None, why: str) -> Decis
             return decision
         case _, Verdict.ASK:
             return Ask(why)
-        case Ask(), Verdict.ALLOW:
+        case Ask() | Allow(profile=ProfileName.WORK), Verdict.ALLOW:
             return Allow(why, by="hook")
         case _:
             return decision

@@ -24,12 +24,13 @@ from harness.permissions.decision import (
     PermissionRequest,
 )
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
+from harness.permissions.held import HeldBy, Parts, Problem, profile_for, sees_outside
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
 from harness.permissions.variables import harmless_assignment
-from harness.sandbox import ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.tool import Effect
 
 THE_CALL = "the call"
@@ -61,15 +62,10 @@ class RuleVerdict:
     """Rules that together would have allowed exactly the missing parts, if rules can express it."""
     family: str = ""
     """One wider rule that would have allowed all of it; empty: none is safe to offer."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """Why a path or a command is not allowed."""
-
-    why: str
-    patterns: bool = True
-    """A rule with a wildcard can allow it."""
+    profile: ProfileName | None = None
+    """The profile in which a full sandbox holds it, so that it needs no question; None: there is none."""
+    sees_outside: str = ""
+    """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
 
 
 class RuleBook:
@@ -126,11 +122,11 @@ class RuleBook:
         denied = self._met(Verdict.DENY, needs, disk, RuleMatch.YES)
         if denied:
             return RuleVerdict(denied=denied)
-        missing: list[tuple[Requirement, _Problem]] = []
+        missing: list[tuple[Requirement, Problem]] = []
         dangers: dict[str, None] = {}
         used: list[PermissionRule] = []
-        for need in needs:
-            problem = self._problem(need, disk)
+        parts = [(need, self._problem(need, disk)) for need in needs]
+        for need, problem in parts:
             if problem is None:
                 continue
             covering = self._covering(need, disk, problem) if allowing else None
@@ -151,7 +147,17 @@ class RuleBook:
             by_rule=bool(used),
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
+            profile=self._profile(request, parts),
+            sees_outside=sees_outside(parts),
         )
+
+    def _profile(self, request: PermissionRequest, parts: Parts) -> ProfileName | None:
+        if request.sandbox is None or request.tool != SHELL:
+            return None
+        profile = profile_for(parts, request.sandbox, self.around, request.disk)
+        # A server in a sandbox has ports of its own, which nobody else reaches.
+        server = request.input.get("background") is True and profile is ProfileName.WORK
+        return None if server else profile
 
     def _family(self, need: Requirement, request: PermissionRequest) -> str:
         """The narrowest wider rule that covers all that is missing of a call; none for chains of commands."""
@@ -179,82 +185,88 @@ class RuleBook:
                     return f"{rule.described()} {link} {_quoted(need)}"
         return ""
 
-    def _covering(self, need: Requirement, disk: Disk, problem: _Problem) -> PermissionRule | None:
+    def _covering(self, need: Requirement, disk: Disk, problem: Problem) -> PermissionRule | None:
         for rule in self._rules:
             if rule.verdict is Verdict.ALLOW and rule.covers(need, disk) and (problem.patterns or rule.exact):
                 return rule
         return None
 
-    def _problem(self, need: Requirement, disk: Disk) -> _Problem | None:
+    def _problem(self, need: Requirement, disk: Disk) -> Problem | None:
         """Why a requirement is not met without a rule; None if it is."""
         if need.dangers:
-            return _Problem("; ".join(need.dangers), patterns=False)
+            return Problem("; ".join(need.dangers), patterns=False, held=HeldBy.NOTHING)
         match need.kind:
             case RequirementKind.UNREADABLE:
-                return _Problem(need.shown)
+                return Problem(need.shown, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND if need.shows:
-                return _Problem(f"it uses {', '.join(f'${name}' for name in need.shows)}, which may hold a secret")
+                return Problem(f"it uses {', '.join(f'${name}' for name in need.shows)}, which may hold a secret")
             case RequirementKind.COMMAND:
                 return None if need.looks or need.implied else _command_problem(need)
             case RequirementKind.TOOL:
-                return _Problem("")
+                return Problem("", held=HeldBy.NOTHING)
             case RequirementKind.PROGRAM:
                 found = disk.programs.intersection(need.paths)
-                return _Problem(f"{self.around.shown(min(found))} would run") if found else None
+                return Problem(f"{self.around.shown(min(found))} would run") if found else None
             case RequirementKind.REPOSITORY:
                 why = next(filter(None, (disk.repositories.get(path, "") for path in need.paths)), "")
-                return _Problem(f"the configuration of the repository may run a program: {why}") if why else None
+                return Problem(f"the configuration of the repository may run a program: {why}") if why else None
             case RequirementKind.ADDRESSES:
                 key = next(filter(None, (disk.addresses.get(path, "") for path in need.paths)), "")
-                return _Problem(f"it shows the password in {key} of the repository", patterns=False) if key else None
+                why = f"it shows the password in {key} of the repository"
+                return Problem(why, patterns=False, held=HeldBy.NOTHING) if key else None
             case _:
                 return self._path_problem(need, disk)
 
-    def _path_problem(self, need: Requirement, disk: Disk) -> _Problem | None:
+    def _path_problem(self, need: Requirement, disk: Disk) -> Problem | None:
         if not need.paths:
-            return None if need.looks else _Problem("which file that is, is known only when it runs")
+            return None if need.looks else Problem("which file that is, is known only when it runs")
         leads = tuple(lead for path in need.paths for lead in leads_to(path, disk))
         real = tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
         outside = (need.shell or not need.held) and not all(map(self.around.inside, real))
         if need.pattern and (odd := _odd_match(need, disk)):
-            return _Problem(odd)
+            return Problem(odd)
+        elsewhere = "it is outside the workspace"
         match need.kind:
             case RequirementKind.LIST:
-                return _Problem("it is outside the workspace") if outside else self._tree_problem(need, disk)
+                return (
+                    Problem(elsewhere, held=HeldBy.VISIBLE, paths=real) if outside else self._tree_problem(need, disk)
+                )
             case RequirementKind.READ | RequirementKind.TREE | RequirementKind.EXECUTE:
                 if self.around.key(leads):
-                    return _Problem("a place for keys", patterns=False)
-                return _Problem("it is outside the workspace") if outside else self._tree_problem(need, disk)
+                    return Problem("a place for keys", patterns=False, held=HeldBy.NOTHING)
+                held = HeldBy.PROFILE if need.kind is RequirementKind.EXECUTE else HeldBy.VISIBLE
+                return Problem(elsewhere, held=held, paths=real) if outside else self._tree_problem(need, disk)
             case _ if self.around.protected(leads):
-                return _Problem(
-                    "a protected place, for keys or for files that other programs run or obey", patterns=False
-                )
+                why = "a protected place, for keys or for files that other programs run or obey"
+                return Problem(why, patterns=False, held=HeldBy.NOTHING)
             case RequirementKind.TOUCH:
                 return None
             case _ if outside:
-                return _Problem("it is outside the workspace", patterns=self._named(need, disk))
+                return Problem(elsewhere, patterns=self._named(need, disk), held=HeldBy.PRIVATE, paths=real)
             case _ if self.around.obeyed(leads):
                 named = self._named(need, disk, obeyed=True)
-                return _Problem("an agent, git, a shell, an editor or a CI obeys it", patterns=named)
+                why = "an agent, git, a shell, an editor or a CI obeys it"
+                return Problem(why, patterns=named, held=HeldBy.NOTHING)
             case _:
-                return None if need.implied else _Problem("")
+                return None if need.implied else Problem("")
 
-    def _tree_problem(self, need: Requirement, disk: Disk) -> _Problem | None:
+    def _tree_problem(self, need: Requirement, disk: Disk) -> Problem | None:
         """Why the files below a folder are not allowed."""
         for tree in need.trees:
             if tree.changes:
                 continue
             contents = disk.trees.get(tree, TreeContents(complete=False))
             if not contents.complete:
-                return _Problem("the files it reads there are not known")
+                return Problem("the files it reads there are not known")
             if need.listed and contents.odd:
-                return _Problem(f"the name {contents.odd!r} would be misread")
+                return Problem(f"the name {contents.odd!r} would be misread")
             if need.kind is RequirementKind.LIST:
                 continue
-            if keys := [file for file in contents.files if self.around.key_inside(file)]:
-                return _Problem(f"it reads {self.around.shown(keys[0])}, a place for keys", patterns=False)
+            if keys := tuple(file for file in contents.files if self.around.key_inside(file)):
+                why = f"it reads {self.around.shown(keys[0])}, a place for keys"
+                return Problem(why, patterns=False, held=HeldBy.HIDDEN, paths=keys)
             if not all(map(self.around.inside, contents.files)):
-                return _Problem("a link leads outside the workspace")
+                return Problem("a link leads outside the workspace")
         return None
 
     def _named(self, need: Requirement, disk: Disk, *, obeyed: bool = False) -> bool:
@@ -279,10 +291,10 @@ def _odd_match(need: Requirement, disk: Disk) -> str:
     return ""
 
 
-def _command_problem(need: Requirement) -> _Problem:
+def _command_problem(need: Requirement) -> Problem:
     alone = not need.words
     sets = [one.name for one in need.assignments if not harmless_assignment(one, alone=alone)]
-    return _Problem(f"it sets {', '.join(sets)}" if sets else "")
+    return Problem(f"it sets {', '.join(sets)}" if sets else "")
 
 
 def _quoted(need: Requirement) -> str:
@@ -296,7 +308,7 @@ def _quoted(need: Requirement) -> str:
             return f"`{shown if len(shown) <= 80 else shown[:79] + '…'}`"
 
 
-def _missing(missing: list[tuple[Requirement, _Problem]]) -> str:
+def _missing(missing: list[tuple[Requirement, Problem]]) -> str:
     """The missing parts in a few words: programs, written files, and other problems."""
     if not missing:
         return ""
@@ -363,6 +375,8 @@ class Permissions:
         self.rules = rules
         self.book = book
         self._always: set[tuple[str, str]] = set()
+        self._more = NOTHING_MORE
+        """What the user allowed all commands of this session that the sandbox holds."""
 
     def questions(self, request: PermissionRequest) -> DiskQuestions:
         """The facts that `decide` needs from the disk."""
@@ -424,18 +438,41 @@ class Permissions:
             return answered
         if self.mode is Mode.YOLO:
             return self._everything(request, judgement)
+        if (held := self._held(request, judgement)) is not None:
+            return held
         if asked := _firm(request, judgement, judgement.perhaps_denied or judgement.asked):
             return asked
         if not judgement.missing:
-            looks = _looks(request, judgement)
-            by: DecidedBy = "rule" if judgement.by_rule else "default"
-            profile = ProfileName.LOOK if looks else ProfileName.FREE
-            return Allow(judgement.allowed, by=by, profile=profile, looks=looks)
+            return _unasked(request, judgement)
         decision = self._by_answer(request) or self._by_mode(request)
         if isinstance(decision, Ask):
             why = decision.why if judgement.missing == THE_CALL else judgement.missing
             return _rememberable(why, request, judgement)
         return decision
+
+    def _held(self, request: PermissionRequest, judgement: RuleVerdict) -> Allow | Ask | None:
+        """The decision on a line that the sandbox holds, so that it needs no question of its own; None: it is not held,
+        or not only because of that."""
+        refused = request.refused.beyond(self._more)
+        if judgement.profile is None or judgement.perhaps_denied or judgement.asked:
+            return None
+        if refused != NOTHING_MORE and not (judgement.by_rule and not judgement.missing):
+            return self._refused(request, refused)
+        if not judgement.missing:
+            return None
+        looks = judgement.profile is ProfileName.LOOK
+        more = NOTHING_MORE if looks else self._more
+        return Allow("the sandbox holds it", profile=judgement.profile, allowance=more, looks=looks)
+
+    def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:
+        """The question about a line that needs more than the sandbox gave it."""
+        around = Surroundings("", "") if self.book is None else self.book.around
+        shown = [f"`{one}`" for one in (*map(around.shown, refused.paths), *refused.hosts)]
+        why = f"the sandbox refused it {', '.join(shown)}"
+        guarded = around.key(refused.paths) or around.protected(refused.paths) or around.obeyed(refused.paths)
+        dangers = (f"{why}, a place for keys or for what other programs run or obey",) if guarded else ()
+        more = refused.with_more(self._more)
+        return Ask("; ".join(dangers) or why, firm=guarded, dangers=dangers, profile=ProfileName.WORK, allowance=more)
 
     def _everything(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
         """The decision in mode yolo, where only deny rules count, including possible matches."""
@@ -468,7 +505,7 @@ class Permissions:
             case "no":
                 return Deny(answer.why, by=answer.by)
             case "once" | "edits":
-                return Allow(answer.why, by=answer.by)
+                return self._allowed(request, answer)
             case "always" if answer.rules and self.book is not None:
                 scope = RuleScope.ALWAYS if answer.keep else RuleScope.SESSION
                 try:
@@ -477,9 +514,15 @@ class Permissions:
                 except RuleError as error:
                     return Allow(answer.why, by=answer.by, not_kept=f"no rule was added: it {error}")
                 return Allow(answer.why, by=answer.by)
+            case "always" if request.allowance != NOTHING_MORE:
+                self._more = self._more.with_more(request.allowance)
+                return self._allowed(request, answer)
             case "always":
                 self._always.add(_scope(request))
-                return Allow(answer.why, by=answer.by)
+                return self._allowed(request, answer)
+
+    def _allowed(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow:
+        return Allow(answer.why, by=answer.by, profile=request.profile, allowance=request.allowance)
 
 
 def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Decision:
@@ -491,6 +534,17 @@ def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Deci
         return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")
     asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
     return asked or Allow(judgement.allowed, profile=ProfileName.LOOK, looks=True)
+
+
+def _unasked(request: PermissionRequest, judgement: RuleVerdict) -> Allow | Ask:
+    """The decision on a call of which nothing is missing."""
+    looks = _looks(request, judgement)
+    by: DecidedBy = "rule" if judgement.by_rule else "default"
+    held = request.sandbox is None or judgement.profile is not None
+    if looks and not held and judgement.sees_outside:
+        return Ask(f"`{judgement.sees_outside}` sees nothing in a sandbox", firm=False)
+    profile = ProfileName.LOOK if looks and held else ProfileName.FREE
+    return Allow(judgement.allowed, by=by, profile=profile, looks=looks)
 
 
 def _looks(request: PermissionRequest, judgement: RuleVerdict) -> bool:

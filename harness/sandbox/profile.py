@@ -88,6 +88,18 @@ class Allowance:
     hosts: tuple[str, ...] = ()
     """Hosts that it may reach, as `name` or `name:port`."""
 
+    def with_more(self, other: "Allowance") -> "Allowance":
+        """Both together."""
+        both = (tuple(dict.fromkeys(pair)) for pair in (self.paths + other.paths, self.hosts + other.hosts))
+        return Allowance(*both)
+
+    def beyond(self, other: "Allowance") -> "Allowance":
+        """What of this the other does not allow."""
+        return Allowance(
+            tuple(path for path in self.paths if not any(map(PurePosixPath(path).is_relative_to, other.paths))),
+            tuple(host for host in self.hosts if host not in other.hosts),
+        )
+
 
 NOTHING_MORE = Allowance()
 

@@ -29,6 +29,13 @@ class Sandbox:
             return SandboxState(SandboxLevel.FILES, "landlock")
         return SandboxState(SandboxLevel.NONE, why="the kernel has no Landlock")
 
+    def granted(self, profile: ProfileName) -> Profile | None:
+        """What a profile grants to a command that starts now, where all of it is enforced; None: it is not.
+
+        Looks at the disk, so call it in a thread.
+        """
+        return None
+
     async def enter(
         self,
         profile: ProfileName,

@@ -25,7 +25,7 @@ from harness.base.concurrency import in_thread
 from harness.base.external_text import CUT, visible
 from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial
 from harness.tools.output import as_text, shorten
 from harness.tools.seen_files import SeenFiles
 from harness.tools.workspace import Workspace
@@ -227,6 +227,8 @@ class ToolResult:
     """Lines of the whole output when `detail` is only its beginning; 0: `detail` is complete."""
     media: tuple[Block, ...] = ()
     """Image and document blocks that the model gets behind `content`; only where `outcome` is OK."""
+    denials: tuple[SandboxDenial, ...] = ()
+    """What the sandbox refused its command."""
 
 
 class ToolCancelled(asyncio.CancelledError):

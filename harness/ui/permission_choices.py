@@ -26,13 +26,24 @@ def has_detail(asked: PermissionAsked, request: PermissionRequest) -> bool:
 
 
 def permission_reasons(asked: PermissionAsked, request: PermissionRequest) -> Sequence[str]:
-    """Why it is asked, one line for each danger. A danger of the whole command does not repeat it."""
+    """Why it is asked, one line for each danger. A danger of the whole command does not repeat it. Where there is a
+    sandbox, the last line says what the command may do with the answer yes."""
+    sandbox = (_with_yes(request),) if request.sandbox else ()
     if not request.dangers:
-        return (asked.why,)
+        return (asked.why, *sandbox)
     quoted = f"`{' '.join(_command(request).split())}`: "
     before = asked.why.partition(request.dangers[0])[0].rstrip(" ;")
     dangers = [danger.removeprefix(quoted) for danger in request.dangers]
-    return (*([before] if before else []), *(f"dangerous: {danger}" for danger in dangers))
+    return (*([before] if before else []), *(f"dangerous: {danger}" for danger in dangers), *sandbox)
+
+
+def _with_yes(request: PermissionRequest) -> str:
+    """What a command may read, write and reach if it is allowed."""
+    if request.profile == "free":
+        return "yes: it runs without the sandbox"
+    paths = f"may write {', '.join(request.allowance.paths)}" if request.allowance.paths else ""
+    hosts = f"may reach {', '.join(request.allowance.hosts)}" if request.allowance.hosts else ""
+    return f"yes: it runs in the sandbox and {' and '.join(filter(None, (paths, hosts)))}"
 
 
 def permission_choices(request: PermissionRequest) -> tuple[Choice, ...]:
@@ -48,6 +59,8 @@ def _lasting(request: PermissionRequest) -> list[Choice]:
     if request.edits:
         note = "except files that git, a shell, an editor, a CI or an agent obeys"
         choices = [Choice("e", "yes, and all edits from now on", "edits", note=note)]
+    elif request.profile != "free":
+        choices = [Choice("a", "yes, this and later commands in this session", "always")]
     elif request.effect == "write":
         choices = []  # a rewind or a rollback
     elif request.offers and sum(map(len, request.offers)) <= MOST_SAVED:

@@ -40,7 +40,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -131,6 +131,8 @@ class ToolCalls:
         self._agent = core.id
         self.seen = SeenFiles(core.shared.file_writes)
         """What the agent knows of the files."""
+        self._beyond_sandbox: dict[str, Allowance] = {}
+        """What the sandbox refused to each command line."""
         self._log = core.log
         self._attach = attachment_tool()
         self._limits = TimeLimits(settings.tool_timeout_s, lambda text: core.conversation.emit(Notice("warning", text)))
@@ -251,11 +253,12 @@ class ToolCalls:
             *(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input),
             opens=tool.opens(call.input) if tool.opens else None,
             changes=tool.changes,
+            refused=self._beyond_sandbox.get(_line(tool, call), NOTHING_MORE),
         )
-        disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
-        if disk is None:
+        looked_up = await unless(interrupt, in_thread(partial(self._looked_up, request, tool)))
+        if looked_up is None:
             return None
-        request = replace(request, disk=disk, outside=self._outside(disk) if tool is self._attach else None)
+        request = looked_up
         decision = self._permissions.decide(request)
         if hooked.verdict is not None:
             decision = with_verdict(decision, hooked.verdict, hooked.reason)
@@ -269,6 +272,16 @@ class ToolCalls:
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
         return None
+
+    def _looked_up(self, request: PermissionRequest, tool: Tool) -> PermissionRequest:
+        """The request with what the disk and the sandbox say."""
+        disk = disk_of(self._permissions, request)
+        return replace(
+            request,
+            disk=disk,
+            outside=self._outside(disk) if tool is self._attach else None,
+            sandbox=self._processes.sandbox.granted(ProfileName.WORK) if tool.command_line else None,
+        )
 
     def _fits(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> bool:
         """Whether the arguments can be used; if not, the call was answered as wrong."""
@@ -317,6 +330,7 @@ class ToolCalls:
 
     async def _ask(self, request: PermissionRequest, ask: Ask, interrupt: asyncio.Event) -> Allow | Deny:
         request = replace(request, offers=ask.offers, family=ask.family, edits=ask.edits, dangers=ask.dangers)
+        request = replace(request, profile=ask.profile, allowance=ask.allowance)
         answer = await ask_permission(self._asker, self._conversation, interrupt, request, ask.why)
         if answer is None:
             return Deny("the turn was interrupted", by="default")
@@ -360,6 +374,11 @@ class ToolCalls:
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
+        if result.denials:
+            line = _line(tool, call)
+            self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(
+                _allowing(result.denials)
+            )
         result = await self._masked(call, result)
         seconds = loop.time() - began
         # A hook may format what was written.
@@ -473,6 +492,17 @@ class ToolCalls:
 
         errors = {at for at, (_, result) in enumerate(answered) if result.outcome is not ToolOutcome.OK}
         return fitted([result.content for _, result in answered], whole, spared=errors)
+
+
+def _line(tool: Tool, call: ToolCall) -> str:
+    """The command line of a call; empty: it has none."""
+    return (tool.command_line(call.input) or "") if tool.command_line else ""
+
+
+def _allowing(denials: Iterable[SandboxDenial]) -> Allowance:
+    """What would have allowed all that was refused."""
+    paths, hosts = (tuple(one.subject for one in denials if one.kind == kind) for kind in ("path", "host"))
+    return Allowance(paths, hosts)
 
 
 def _blocked(hooked: MergedAnswer) -> ToolResult:

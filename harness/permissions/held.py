@@ -1,0 +1,194 @@
+"""What a sandbox holds of a command line, so that the line need not be asked about.
+
+The system keeps such a line to the workspace, so what its programs do need not be known. What has to be known is which
+programs are of no use in a sandbox, because their work is elsewhere, and which lose something for good inside it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.permissions.dangers import INTERPRETERS, UNKNOWN_TEXT, WHATEVER, as_git
+from harness.permissions.disk import Disk
+from harness.permissions.name_sets import names
+from harness.permissions.programs.git import GlobalOptions
+from harness.permissions.protected_places import Surroundings, leads_to
+from harness.permissions.requirements import READS, Requirement, RequirementKind
+from harness.permissions.shell.resolution import base_name
+from harness.sandbox import Profile, ProfileName
+
+
+class HeldBy(Enum):
+    """What of a profile makes up for what is the matter with a part of a line."""
+
+    NOTHING = "nothing"
+    PROFILE = "profile"
+    """Every profile does: what is not known of the part stays in the workspace."""
+    VISIBLE = "visible"
+    """Its paths may be read, so nothing there is secret."""
+    HIDDEN = "hidden"
+    """Its paths cannot be read."""
+    PRIVATE = "private"
+    """Its paths are in the private temporary folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a path or a command is not allowed."""
+
+    why: str
+    patterns: bool = True
+    """A rule with a wildcard can allow it."""
+    held: HeldBy = HeldBy.PROFILE
+    paths: tuple[str, ...] = ()
+    """What `held` is about; absolute, links resolved."""
+
+    def is_held(self, granted: Profile) -> bool:
+        """Whether a profile makes up for it."""
+        match self.held:
+            case HeldBy.VISIBLE:
+                return all(granted.access(path) or _is_private(path) for path in self.paths)
+            case HeldBy.HIDDEN:
+                return not any(map(granted.access, self.paths))
+            case HeldBy.PRIVATE:
+                return all(map(_is_private, self.paths))
+            case _:
+                return self.held is HeldBy.PROFILE
+
+
+Parts = Sequence[tuple[Requirement, Problem | None]]
+"""The parts of a call, and what is the matter with each if nothing allows it."""
+
+
+def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk) -> ProfileName | None:
+    """The profile in which a line needs no question; None: it needs one, or a sandbox would be in its way.
+
+    `granted`: what the profile WORK is on this machine.
+    """
+    if _only_talks_to_this_machine(parts):
+        return None
+    private = False
+    for need, problem in parts:
+        if _works_outside(need) or _loses_something(need):
+            return None
+        real = [lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1]]
+        outside = [path for path in real if not around.inside(path)]
+        if need.kind is RequirementKind.TOUCH and any(
+            path.startswith(f"{around.home}/") and not granted.access(path) for path in outside
+        ):
+            return None
+        held = problem is None or problem.is_held(granted) or _runs_a_program(need)
+        if not held and not _removes_private(need, parts, granted):
+            return None
+        private = private or any(map(_is_private, outside))
+    reads = all(problem is None or need.kind in READS for need, problem in parts)
+    return ProfileName.LOOK if reads and not private else ProfileName.WORK
+
+
+def sees_outside(parts: Parts) -> str:
+    """The program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
+    if not any(need.paths for need, _ in parts):
+        return ""
+    return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
+
+
+# ── what a sandbox is in the way of ─────────────────────────────────────────────────────────────
+
+_SEES = names(
+    "ps pgrep pidof pstree top htop lsof fuser ss netstat ip ifconfig who w last users nvidia-smi journalctl crontab "
+    "atq docker podman systemctl service launchctl loginctl kubectl"
+)
+"""Programs that show what a sandbox hides: processes, connections and services of this machine."""
+_ELSEWHERE = names(
+    "ssh scp sftp sshfs mosh autossh ssh-add ssh-copy-id gpg pass op docker-compose nerdctl at batch machinectl renice "
+    "helm minikube kind terraform tofu vagrant ansible ansible-playbook aws gcloud az gh glab fly flyctl heroku vercel "
+    "netlify firebase wrangler psql pg_dump createdb dropdb mysql mysqldump redis-cli mongo mongosh xdg-open open "
+    "osascript notify-send xclip xsel wl-copy wl-paste pbcopy pbpaste code adb fastboot"
+)
+"""Programs that work with other machines, services, devices and windows, or with logins that a sandbox hides."""
+_OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zypper pacman apk brew port emerge nix-env")
+"""Package managers of the system; what they show is visible in a sandbox."""
+_REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
+"""Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
+_THIS_MACHINE = re.compile(r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/].*)?")
+
+
+def _works_outside(need: Requirement) -> bool:
+    if need.kind is not RequirementKind.COMMAND or not need.words:
+        return False
+    name, rest = base_name(need.words[0].text), need.words[1:]
+    if name in _SEES | _ELSEWHERE or (name in _OF_THE_SYSTEM and not need.looks):
+        return True
+    if (git := as_git(need.words)) is not None and git.rest:
+        return _is_remote(git)
+    if name == "rsync":
+        return any(re.match(r"(?:[\w.-]+@)?[\w.-]+:", word.text) for word in rest)
+    return name == "kill" and any(word.known and word.text.isdecimal() for word in rest)
+
+
+def _is_remote(git: GlobalOptions) -> bool:
+    subcommand, rest = git.rest[0].text, git.rest[1:]
+    named = [word.text for word in rest if not word.text.startswith("-")]
+    match subcommand:
+        case "clone":
+            return not any(text.startswith("https://") for text in named)
+        case "remote":
+            return named[:1] == ["update"] or (len(named) > 1 and named[0] in ("show", "prune", "set-head"))
+        case "submodule":
+            return named[:1] in (["add"], ["update"])
+        case _:
+            return subcommand in _REMOTE
+
+
+def _only_talks_to_this_machine(parts: Parts) -> bool:
+    """All that acts talks to a server on this machine that the line does not start: a sandbox has its own ports."""
+    acting = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
+    return bool(acting) and all(any(_THIS_MACHINE.fullmatch(word.text) for word in need.words) for need in acting)
+
+
+# ── what a sandbox does not make up for, and what it does ───────────────────────────────────────
+
+
+def _loses_something(need: Requirement) -> bool:
+    """The command rewrites history or empties a file, which is not among its dangers."""
+    if need.kind is not RequirementKind.COMMAND or not need.words or need.looks:
+        return False
+    git = as_git(need.words)
+    if git is None or not git.rest:
+        return base_name(need.words[0].text) == "truncate"
+    texts = [word.text for word in git.rest[1:]]
+    match git.rest[0].text:
+        case "rebase" | "replace" | "update-ref":
+            return True
+        case "commit":
+            return "--amend" in texts
+        case "reset":
+            before = texts[: texts.index("--")] if "--" in texts else texts
+            return any(text != "HEAD" and not text.startswith("-") for text in before)
+        case _:
+            return False
+
+
+def _runs_a_program(need: Requirement) -> bool:
+    """Its only danger is that it runs a program in another language: a script with an unknown name, or one in a
+    here-document."""
+    if not need.dangers or not need.words or base_name(need.words[0].text) not in INTERPRETERS:
+        return False
+    written = "<<" in need.shown and not any("<<" in word.text for word in need.words)
+    return {UNKNOWN_TEXT, WHATEVER} >= {*need.dangers} and (written or WHATEVER not in need.dangers)
+
+
+def _removes_private(need: Requirement, parts: Parts, granted: Profile) -> bool:
+    """It is rm of nothing but files in the private temporary folder."""
+    if not need.dangers or not need.words or base_name(need.words[0].text) != "rm":
+        return False
+    removed = [problem for one, problem in parts if one.kind is RequirementKind.WRITE and one.words == need.words]
+    return bool(removed) and all(
+        problem is not None and problem.held is HeldBy.PRIVATE and problem.is_held(granted) for problem in removed
+    )
+
+
+def _is_private(path: str) -> bool:
+    """In a sandbox these folders are private: those of this machine are not visible there."""
+    return path.startswith(("/tmp/", "/var/tmp/"))
