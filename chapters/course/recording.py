@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, ignore_patterns
 from tempfile import TemporaryDirectory
 from traceback import walk_tb
 from types import MappingProxyType
@@ -407,6 +407,6 @@ def failed_in(lesson: Lesson, error: BaseException) -> str:
 def _furnish(lesson: Lesson, workspace: Path) -> None:
     for folder in (lesson.scene, lesson.folder):
         if folder is not None and (folder / "workspace").is_dir():
-            copytree(folder / "workspace", workspace)
+            copytree(folder / "workspace", workspace, ignore=ignore_patterns("__pycache__"))
             return
     workspace.mkdir()
