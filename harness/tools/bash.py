@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -14,12 +15,14 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, held, unasked
 from harness.processes.search_path import own_search_path
-from harness.sandbox import ProfileName, SandboxLevel
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial, SandboxLevel
+from harness.sandbox.refused_paths import refused_paths
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -82,6 +85,12 @@ READ_ONLY = (
     "\n[The command ran read-only because it ran without a question. If it was refused a write that it needs, the "
     "user can allow it with a rule: /permissions allow bash(COMMAND)]"
 )
+REFUSED_PATHS = (
+    "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
+    "asked whether it may. If not, do without.]"
+)
+LONGEST_NOTE = 600
+"""Characters of that with the paths."""
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
 LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
@@ -251,15 +260,35 @@ async def _run(
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
     held = context.profile is ProfileName.LOOK and context.processes.sandbox.state.level is not SandboxLevel.NONE
     hint = READ_ONLY if held and finished.exit_code else ""
-    text = output.text(reserve=len(footer) + len(hint))
-    footer += hint if _REFUSED.search(text) else ""
+    text = output.text(reserve=len(footer) + max(len(hint), LONGEST_NOTE))
+    failed = bool(finished.exit_code) or _REFUSED.search(text) is not None
+    denials = await in_thread(partial(_refused, context, text)) if failed else ()
+    footer += _refused_note(denials) or (hint if _REFUSED.search(text) else "")
     if background is not None and (note := background.poll_note(line, context.call_id)):
         footer += f"\n{note}"
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
-    return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+    result = ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+    return replace(result, denials=denials)
+
+
+def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:
+    """The paths that the sandbox refused to a command with this output. Looks at the disk."""
+    granted = None if context.profile is ProfileName.FREE else context.processes.sandbox.granted(context.profile)
+    if granted is None:
+        return ()
+    denials = refused_paths(text, granted, context.workspace.root)
+    return tuple(one for one in denials if Allowance((one.subject,)).beyond(context.allowance) != NOTHING_MORE)
+
+
+def _refused_note(denials: Sequence[SandboxDenial]) -> str:
+    """What the model is to know of them."""
+    if not denials:
+        return ""
+    paths = shorten_line(", ".join(one.subject for one in denials), LONGEST_NOTE - len(REFUSED_PATHS))
+    return REFUSED_PATHS.format(paths=paths)
 
 
 def _interrupted(output: CommandOutput) -> ToolResult:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from harness.base.concurrency import in_thread, race, unless
 from harness.base.external_text import CUT
@@ -29,6 +30,7 @@ from harness.events import (
     Notice,
     PlanChanged,
     ResultLabelled,
+    SandboxRefused,
     SettingChanged,
     ToolCall,
     ToolEnded,
@@ -40,7 +42,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -374,11 +376,7 @@ class ToolCalls:
             raise
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
-        if result.denials:
-            line = _line(tool, call)
-            self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(
-                _allowing(result.denials)
-            )
+        self._keep_refusals(item, result)
         result = await self._masked(call, result)
         seconds = loop.time() - began
         # A hook may format what was written.
@@ -387,6 +385,17 @@ class ToolCalls:
             await self._finished(call, self._labelled(item, result), seconds, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
+
+    def _keep_refusals(self, item: _Ready, result: ToolResult) -> None:
+        """The same command line is asked about with the paths that the sandbox refused it; hosts are asked about when
+        it wants to reach them."""
+        paths = tuple(one.subject for one in result.denials if one.kind == "path")
+        if paths and item.profile != ProfileName.FREE:
+            line = _line(item.tool, item.call)
+            self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(Allowance(paths))
+            profile: Literal["look", "work"] = "look" if item.profile is ProfileName.LOOK else "work"
+            for path in paths:
+                self._conversation.emit(SandboxRefused(item.call.id, "path", path, profile))
 
     @asynccontextmanager
     async def _own_changes(self, item: _Ready) -> AsyncIterator[None]:
@@ -497,12 +506,6 @@ class ToolCalls:
 def _line(tool: Tool, call: ToolCall) -> str:
     """The command line of a call; empty: it has none."""
     return (tool.command_line(call.input) or "") if tool.command_line else ""
-
-
-def _allowing(denials: Iterable[SandboxDenial]) -> Allowance:
-    """What would have allowed all that was refused."""
-    paths, hosts = (tuple(one.subject for one in denials if one.kind == kind) for kind in ("path", "host"))
-    return Allowance(paths, hosts)
 
 
 def _blocked(hooked: MergedAnswer) -> ToolResult:
