@@ -3,13 +3,16 @@
 from dataclasses import replace
 
 from harness.events import PermissionAsked
-from harness.permissions import PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
+from harness.sandbox import Allowance, Profile, ProfileName
 from harness.tools.tool import Effect
 from harness.ui.permission_choices import (
     NOT_FOR_DANGER,
     NOT_OFFERED,
     missing_choices,
+    permission_answer,
     permission_choices,
+    permission_reasons,
     permission_title,
 )
 
@@ -33,3 +36,30 @@ def test_the_title_says_that_a_command_would_run_in_the_background() -> None:
         request = replace(BASH, input={"command": "ls", "background": background})
         assert permission_title(asked, request) == title
         assert permission_title(replace(asked, agent="a3"), request) == f"agent a3: {title}"
+
+
+HELD = replace(BASH, sandbox=Profile(ProfileName.WORK))
+MORE = replace(HELD, profile=ProfileName.WORK, allowance=Allowance(("/srv/a",), ("x:443",)))
+
+
+def test_where_there_is_a_sandbox_the_last_line_says_what_the_answer_yes_gives() -> None:
+    asked = PermissionAsked("id", "bash", "ls", "it runs `ls`")
+    paths, hosts = (replace(MORE, allowance=one) for one in (Allowance(("/a", "/b")), Allowance((), ("x:1",))))
+    for request, last in (
+        (HELD, "yes: it runs without the sandbox"),
+        (MORE, "yes: it runs in the sandbox and may write /srv/a and may reach x:443"),
+        (paths, "yes: it runs in the sandbox and may write /a, /b"),
+        (hosts, "yes: it runs in the sandbox and may reach x:1"),
+    ):
+        assert permission_reasons(asked, request) == (asked.why, last)
+        dangerous = replace(request, dangers=("it runs `ls`",))
+        assert permission_reasons(asked, dangerous) == ("dangerous: it runs `ls`", last)
+    assert permission_reasons(asked, BASH) == (asked.why,)
+
+
+def test_more_than_the_sandbox_gives_is_allowed_once_or_in_this_session_and_no_rule_is_offered() -> None:
+    choices = permission_choices(MORE)
+    assert [choice.key for choice in choices] == ["y", "a", "n"]
+    assert "in this session" in choices[1].label
+    assert permission_answer(choices[1].value, "", MORE) == PermissionAnswer("always")
+    assert [choice.key for choice in permission_choices(replace(MORE, dangers=("x",)))] == ["y", "n"]
