@@ -152,7 +152,12 @@ class PathPattern:
 
 @cache
 def _together(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(_expression(pattern.casefold()) for pattern in patterns), re.DOTALL)
+    """All in one. What begins in any folder has that beginning once: tried for each pattern, it takes ten times as
+    long."""
+    folded = [pattern.casefold() for pattern in patterns]
+    anywhere = "|".join(_expression(one.removeprefix("**/")) for one in folded if one.startswith("**/"))
+    rest = "|".join(_expression(one) for one in folded if not one.startswith("**/"))
+    return re.compile(f"(?:.*/)?(?:{anywhere})|{rest}" if rest else f"(?:.*/)?(?:{anywhere})", re.DOTALL)
 
 
 @cache

@@ -58,6 +58,9 @@ class Profile:
     """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
     exist."""
     network: Network = Network.NONE
+    links: tuple[tuple[str, str], ...] = ()
+    """Links outside all places, and their targets as they are written: they stay, so that a path means what it means
+    outside (/bin and usr/bin)."""
 
     @property
     def places(self) -> dict[str, Access]:

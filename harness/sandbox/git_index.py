@@ -1,0 +1,65 @@
+"""Which files git tracks, read from its index without running git."""
+
+import hashlib
+import os
+import posixpath
+import struct
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+_HEADER, _FIXED, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
+_NAME_BEGINS = (62, 64)
+"""Where the path of an entry begins, in bytes from its start; later where it has further flags."""
+
+
+def tracked(repositories: Iterable[str], paths: Collection[str], *, whatever: bool) -> set[str]:
+    """Those of `paths` that a repository tracks.
+
+    Args:
+        repositories: folders named .git.
+        paths: absolute, of files.
+        whatever: also where the file is not as git has it. False: only such as git has in the same words, so that
+            `git add` by a command that sees an empty file does not open the true one.
+    """
+    found: set[str] = set()
+    for repository in repositories:
+        top = posixpath.dirname(repository)
+        below = {path: path[len(top) + 1 :] for path in paths if path.startswith(f"{top}/")}
+        if not below:
+            continue
+        try:
+            index = Path(repository, "index").read_bytes()
+        except OSError:
+            continue
+        for path, name in below.items():
+            blob = _blob(index, os.fsencode(name))
+            if blob and ((whatever and blob != _blob_of(b"")) or blob == _blob_of_file(path)):
+                found.add(path)
+    return found
+
+
+def _blob(index: bytes, name: bytes) -> bytes:
+    """The id of the blob of a file; empty: it has none. An index of version 4 shortens names, so it tells nothing.
+    https://git-scm.com/docs/index-format"""
+    if index[:4] != b"DIRC" or struct.unpack(">I", index[4:8])[0] not in {2, 3}:
+        return b""
+    at = _HEADER
+    while (at := index.find(name + b"\0", at)) >= 0:
+        for begins in _NAME_BEGINS:
+            entry = at - begins
+            flags = struct.unpack(">H", index[entry + 60 : entry + 62])[0] if entry >= _HEADER else 0
+            if flags & _LENGTH == min(len(name), _LENGTH) and bool(flags & _EXTENDED) == (begins == _NAME_BEGINS[1]):
+                return index[entry + 40 : entry + 60]
+        at += 1
+    return b""
+
+
+def _blob_of(content: bytes) -> bytes:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).digest()
+
+
+def _blob_of_file(path: str) -> bytes:
+    try:
+        return _blob_of(Path(path).read_bytes())
+    except OSError:
+        return b"-"

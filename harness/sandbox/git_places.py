@@ -1,0 +1,103 @@
+"""The folders that git needs outside a workspace, and what it obeys in them.
+
+A file that names a folder of git (a worktree, a submodule) can be written by anyone who writes the workspace. It is
+believed only where the named folder names the workspace in turn. https://git-scm.com/docs/gitrepository-layout
+"""
+
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
+_OBEYED = ("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir")
+
+
+@dataclass(frozen=True, slots=True)
+class GitPlaces:
+    """Paths are absolute with links resolved."""
+
+    tops: tuple[str, ...] = ()
+    """The repositories around the workspace, where it is a folder of one: git takes what it cannot see for removed."""
+    folders: tuple[str, ...] = ()
+    """Folders of git outside the workspace, which it writes."""
+    objects: tuple[str, ...] = ()
+    """Folders of objects that it borrows."""
+    pinned: tuple[str, ...] = ()
+    """Folders of git in the workspace: nothing else can take their place."""
+    hooks: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Files that git obeys."""
+
+    def with_repositories(self, repositories: Iterable[str]) -> "GitPlaces":
+        """With what git obeys in these folders named .git, and in the own ones."""
+        pinned = tuple(repositories)
+        every = [each for one in (*pinned, *self.folders) for each in _with_inner(one)]
+        hooks = [f"{one}/hooks" for one in every if posixpath.isdir(f"{one}/hooks")]
+        settings = [f"{one}/{name}" for one in every for name in _OBEYED if posixpath.isfile(f"{one}/{name}")]
+        return replace(self, pinned=pinned, hooks=tuple(hooks), settings=tuple(settings))
+
+
+def git_places(roots: Sequence[str], too_wide: Callable[[str], bool]) -> GitPlaces:
+    """What git needs for these folders.
+
+    Args:
+        too_wide: says of a folder around the workspace that it is no repository to be shown, as the home.
+    """
+    tops, folders, objects = [], [], []
+    for root in roots:
+        top = root
+        while not os.path.lexists(f"{top}/.git") and top != "/":
+            top = posixpath.dirname(top)
+        if top == "/" or (top != root and too_wide(top)):
+            continue
+        tops += [top] if top != root else []
+        own = _folders_of(top)
+        folders += own
+        objects += [each for one in own for each in _borrowed(f"{one}/objects")]
+    outside = [one for one in folders if not any(f"{one}/".startswith(f"{root}/") for root in roots)]
+    return GitPlaces(tuple(dict.fromkeys(tops)), tuple(dict.fromkeys(outside)), tuple(dict.fromkeys(objects)))
+
+
+def _folders_of(top: str) -> list[str]:
+    """The folder of git of a checkout, and the one that it shares with others."""
+    named = f"{top}/.git"
+    if posixpath.isdir(named):
+        real = os.path.realpath(named)
+        return [real] if real == named else []  # anyone could have put the link there
+    text = _text(named)
+    if not text.startswith("gitdir:"):
+        return []
+    folder = os.path.realpath(posixpath.join(top, text.removeprefix("gitdir:").strip()))
+    if (back := _text(f"{folder}/gitdir")) and os.path.realpath(posixpath.join(folder, back)) == named:
+        shared = os.path.realpath(posixpath.join(folder, _text(f"{folder}/commondir")))
+        return [shared] if posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/") else []
+    places = _WORKTREE.findall(_text(f"{folder}/config"))
+    return [folder] if places and os.path.realpath(posixpath.join(folder, places[-1].strip('"'))) == top else []
+
+
+def _borrowed(objects: str, depth: int = 5) -> Iterator[str]:
+    for line in _text(f"{objects}/info/alternates").splitlines():
+        folder = os.path.realpath(posixpath.join(objects, line))
+        if posixpath.basename(folder) == "objects" and posixpath.isdir(f"{folder}/pack") and depth:
+            yield folder
+            yield from _borrowed(folder, depth - 1)
+
+
+def _with_inner(folder: str) -> Iterator[str]:
+    """A folder of git, those of its submodules, and what it keeps of its worktrees."""
+    yield folder
+    for kind in ("modules", "worktrees"):
+        for path, folders, files in os.walk(f"{folder}/{kind}"):
+            if "HEAD" in files:
+                folders[:] = ["modules"] if "modules" in folders else []
+                yield path
+
+
+def _text(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text(errors="surrogateescape").strip("\n")
+    return ""

@@ -1,0 +1,130 @@
+"""Finds the files of a workspace that hold keys or are obeyed, and its repositories; looks again only where something
+changed.
+
+A folder is read again when its ctime has changed, which no program can set: an entry that is made, renamed or removed
+changes it. A folder that changed within the resolution of that clock is read again in any case.
+"""
+
+import os
+import posixpath
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from harness.sandbox.git_index import tracked
+
+_PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", "__pycache__"})
+"""Folders of packages: their keys are examples that everyone has."""
+_MOST_FOLDERS = 20_000
+_CLOCK_NS = 20_000_000
+"""The coarse clock of file systems, in nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the names of files say."""
+
+    is_key: Callable[[str], bool]
+    """The file holds keys. The path is absolute."""
+    is_obeyed: Callable[[str], bool]
+    """Git, an agent, an editor, a shell or this program obeys it."""
+
+    def holds_only_keys(self, folder: str) -> bool:
+        """Whatever is in the folder is a key."""
+        return self.is_key(f"{folder}/x") and self.is_key(f"{folder}/x.py")
+
+
+@dataclass(slots=True)
+class Marked:
+    """What was found."""
+
+    keys: list[str] = field(default_factory=list)
+    obeyed: list[str] = field(default_factory=list)
+    repositories: list[str] = field(default_factory=list)
+    """The folders named .git."""
+    complete: bool = True
+    """False: there were too many folders, and the rest was not searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    stamp: tuple[int, int]
+    folders: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    obeyed: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+
+
+class MarkedFiles:
+    """The marked files of some folders."""
+
+    def __init__(self, marks: Marks, most_folders: int = _MOST_FOLDERS) -> None:
+        self._marks = marks
+        self._most = most_folders
+        self._known: dict[str, _Folder] = {}
+        self._shown: set[str] = set()
+        """Tracked key files, which stay visible for the session."""
+        self._first_look: set[str] = set()
+
+    def find(self, top: str) -> Marked:
+        """The marked files below `top`. Tracked files are not keys: git shows them anyway."""
+        found, left, seen = Marked(), [top], 0
+        while left:
+            if (seen := seen + 1) > self._most:
+                found.complete = False
+                break
+            folder = self._look_into(left.pop())
+            left += folder.folders
+            found.keys += folder.keys
+            found.obeyed += folder.obeyed
+            found.repositories += folder.repositories
+        if found.keys:
+            first = top not in self._first_look
+            self._shown.update(tracked(found.repositories, set(found.keys) - self._shown, whatever=first))
+            found.keys = [path for path in found.keys if path not in self._shown]
+        self._first_look.add(top)
+        return found
+
+    def _look_into(self, path: str) -> _Folder:
+        try:
+            status = os.lstat(path)
+        except OSError:
+            self._known.pop(path, None)
+            return _Folder((0, 0))
+        stamp = (status.st_ino, status.st_ctime_ns)
+        known = self._known.get(path)
+        if known is None or known.stamp != stamp:
+            recent = time.time_ns() - status.st_ctime_ns < _CLOCK_NS
+            known = self._read(path, (0, 0) if recent else stamp)
+            self._known[path] = known
+        return known
+
+    def _read(self, path: str, stamp: tuple[int, int]) -> _Folder:
+        try:
+            with os.scandir(path) as listed:
+                entries = list(listed)
+        except OSError:
+            return _Folder(stamp)  # closed for us, so for the command, too
+        if any(entry.name == "pyvenv.cfg" for entry in entries):
+            return _Folder(stamp)
+        folders: list[str] = []
+        marked: dict[str, list[str]] = {"key": [], "obeyed": [], "repository": []}
+        for entry in entries:
+            if entry.name in _PACKAGES:
+                continue
+            real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if is_folder and entry.name != ".git" and not self._marks.holds_only_keys(entry.path):
+                folders.append(entry.path)
+            for kind in self._kinds(entry.path, is_folder=is_folder):
+                if posixpath.exists(real):
+                    marked[kind].append(real)
+        return _Folder(stamp, tuple(folders), *map(tuple, marked.values()))
+
+    def _kinds(self, path: str, *, is_folder: bool) -> Iterator[str]:
+        if path.endswith("/.git"):
+            yield "repository" if is_folder else "obeyed"
+        elif self._marks.holds_only_keys(path) if is_folder else self._marks.is_key(path):
+            yield "key"
+        elif self._marks.is_obeyed(path):
+            yield "obeyed"
