@@ -9,6 +9,9 @@ MARK = "HARNESS_PROCESS"
 """Environment variable with the marks of the commands that a process belongs to, separated by spaces; several if a
 command is this program again."""
 
+MOST_NAMED = 5
+"""Hosts that a note about a command names."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
@@ -59,6 +62,14 @@ class ProcessResult:
             return ""
         processes = "1 process" if self.memory_kills == 1 else f"{self.memory_kills} processes"
         return f"the kernel killed {processes} of it at its memory limit of {self.memory_limit / 2**20:,.0f} MiB"
+
+    @property
+    def denials_note(self) -> str:
+        """A clause about the hosts that the sandbox refused it; empty: none."""
+        hosts = [denial for denial in self.denials if denial.kind == "host"]
+        listed = "; ".join(f"{one.subject} ({one.why})" for one in hosts[:MOST_NAMED])
+        more = f"; and {len(hosts) - MOST_NAMED} more" if len(hosts) > MOST_NAMED else ""
+        return f"the sandbox refused a connection to {listed}{more}" if hosts else ""
 
 
 class ProcessEnd(StrEnum):

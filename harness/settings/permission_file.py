@@ -7,9 +7,10 @@
     [folders."/home/ada/project"]
     allow = ["bash(npm test)"]
 
-Rules below `folders` hold in sessions in that folder: those that the user saved in answer to a question. The file is
-read when a session begins. To keep a rule it is read again under a lock and put in its place at once, so that sessions
-side by side lose nothing of each other. One that cannot be understood is never written over.
+Rules below `folders` hold in sessions in that folder: those that the user saved in answer to a question.
+`sandbox_hosts` lists hosts that commands in the sandbox reach, like the setting of that name. The file is read when a
+session begins. To keep a rule it is read again under a lock and put in its place at once, so that sessions side by side
+lose nothing of each other. One that cannot be understood is never written over.
 """
 
 import json
@@ -26,9 +27,12 @@ MOST_BYTES = 200_000
 HEAD = "# Rules that you keep. /permissions lists them, adds to them and removes them.\n"
 FOLDERS = "folders"
 
-SavedRules = Mapping[Verdict, tuple[str, ...]]
-"""The rules by what they say."""
-_NONE: SavedRules = dict.fromkeys(Verdict, ())
+HOSTS = "sandbox_hosts"
+_LISTS = (*(verdict.value for verdict in Verdict), HOSTS)
+
+SavedRules = Mapping[str, tuple[str, ...]]
+"""The rules by what they say, and the hosts under `HOSTS`."""
+_NONE: SavedRules = dict.fromkeys(_LISTS, ())
 
 
 class PermissionFile:
@@ -43,7 +47,7 @@ class PermissionFile:
         """The rules for all folders and for this one. Raises SettingsError, one sentence with the file."""
         everywhere, folders = self._read()
         here = folders.get(self._folder, _NONE)
-        return {verdict: tuple(dict.fromkeys((*everywhere[verdict], *here[verdict]))) for verdict in Verdict}
+        return {name: tuple(dict.fromkeys((*everywhere[name], *here[name]))) for name in _LISTS}
 
     def _read(self) -> tuple[SavedRules, dict[str, SavedRules]]:
         """The rules for all folders, and those for each one; none where there is no file."""
@@ -65,12 +69,12 @@ class PermissionFile:
         return self._table(data), {folder: self._table(one) for folder, one in folders.items()}
 
     def _table(self, data: Mapping[str, object]) -> SavedRules:
-        if strange := [name for name in data if name not in tuple(Verdict)]:
-            raise self._unusable(f"it may hold allow, ask, deny and {FOLDERS}, and not {strange[0]!r}")
-        return {verdict: self._rules(verdict, data.get(verdict.value, [])) for verdict in Verdict}
+        if strange := [name for name in data if name not in _LISTS]:
+            raise self._unusable(f"it may hold {', '.join(_LISTS)} and {FOLDERS}, and not {strange[0]!r}")
+        return {name: self._rules(name, data.get(name, [])) for name in _LISTS}
 
-    def add(self, verdict: Verdict, rule: str, *, here: bool = False) -> None:
-        """Save a rule, for all folders or for this one. Raises SettingsError if the file cannot be used or written."""
+    def add(self, verdict: str, rule: str, *, here: bool = False) -> None:
+        """Save a rule or a host, for all folders or for this one. Raises SettingsError if the file cannot be used."""
         with locked_file(self.path, SettingsError, if_held="; try again"):
             everywhere, folders = self._read()
             kept = folders.get(self._folder, _NONE) if here else everywhere
@@ -78,7 +82,7 @@ class PermissionFile:
                 kept = {**kept, verdict: (*kept[verdict], rule)}
                 self._write(*((everywhere, {**folders, self._folder: kept}) if here else (kept, folders)))
 
-    def remove(self, verdict: Verdict, rule: str) -> None:
+    def remove(self, verdict: str, rule: str) -> None:
         """Remove a saved rule, from all folders and from this one. Raises SettingsError as `add`."""
         with locked_file(self.path, SettingsError, if_held="; try again"):
             everywhere, folders = self._read()
@@ -92,20 +96,22 @@ class PermissionFile:
                 lines += [f"\n[{FOLDERS}.{json.dumps(folder, ensure_ascii=False)}]\n", *_lines(kept)]
         replace_atomically(self.path, "".join(lines).encode("utf-8"), private=True)
 
-    def _rules(self, verdict: Verdict, value: object) -> tuple[str, ...]:
+    def _rules(self, name: str, value: object) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(rule, str) for rule in value):
-            raise self._unusable(f'{verdict.value} has to be a list of rules, such as ["bash(npm run *)"]')
+            what = 'hosts, such as ["pypi.org"]' if name == HOSTS else 'rules, such as ["bash(npm run *)"]'
+            raise self._unusable(f"{name} has to be a list of {what}")
         return tuple(value)
 
     def _unusable(self, why: str) -> SettingsError:
         return SettingsError(f"{self.path} cannot be used: {why}; put this right or move it away.")
 
 
-def _without(kept: SavedRules, verdict: Verdict, rule: str) -> SavedRules:
+def _without(kept: SavedRules, verdict: str, rule: str) -> SavedRules:
     return {**kept, verdict: tuple(one for one in kept[verdict] if one != rule)}
 
 
 def _lines(kept: SavedRules) -> Iterator[str]:
-    for verdict, rules in kept.items():
+    for name, rules in kept.items():
         inside = "".join(f"    {json.dumps(rule, ensure_ascii=False)},\n" for rule in rules)
-        yield f"{verdict.value} = [\n{inside}]\n" if rules else f"{verdict.value} = []\n"
+        if rules or name != HOSTS:
+            yield f"{name} = [\n{inside}]\n" if rules else f"{name} = []\n"

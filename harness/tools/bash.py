@@ -34,6 +34,7 @@ from harness.tools.background_commands import (
     pace,
 )
 from harness.tools.live_output import LiveOutput
+from harness.tools.network_notes import LONGEST_NETWORK_NOTE, without_network
 from harness.tools.output import CommandOutput
 from harness.tools.tool import (
     RESULT_CHARACTERS,
@@ -260,9 +261,12 @@ async def _run(
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
     held = context.profile is ProfileName.LOOK and context.processes.sandbox.state.level is not SandboxLevel.NONE
     hint = READ_ONLY if held and finished.exit_code else ""
-    text = output.text(reserve=len(footer) + max(len(hint), LONGEST_NOTE))
+    refused = f"\n[{finished.denials_note}; do not try another way to reach it]" if finished.denials_note else ""
+    text = output.text(reserve=len(footer) + len(refused) + LONGEST_NETWORK_NOTE + max(len(hint), LONGEST_NOTE))
     failed = bool(finished.exit_code) or _REFUSED.search(text) is not None
     denials = await in_thread(partial(_refused, context, text)) if failed else ()
+    unreached = context.profile is ProfileName.WORK and bool(finished.exit_code)
+    footer += refused or (without_network(text) if unreached else "")
     footer += _refused_note(denials) or (hint if _REFUSED.search(text) else "")
     if background is not None and (note := background.poll_note(line, context.call_id)):
         footer += f"\n{note}"

@@ -6,12 +6,12 @@ import pytest
 
 from harness.base.errors import SettingsError
 from harness.permissions import Verdict
-from harness.settings.permission_file import PermissionFile
+from harness.settings.permission_file import HOSTS, PermissionFile
 
 
 def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
     file = PermissionFile(tmp_path / "config" / "permissions.toml", "")
-    assert file.read() == dict.fromkeys(Verdict, ())
+    assert file.read() == dict.fromkeys((*Verdict, HOSTS), ())
     file.add(Verdict.ALLOW, "bash(npm run *)")
     file.add(Verdict.ALLOW, "bash(npm run *)")
     file.add(Verdict.DENY, "bash(echo '\"\\ é 😀')")
@@ -19,6 +19,7 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
         Verdict.ALLOW: ("bash(npm run *)",),
         Verdict.ASK: (),
         Verdict.DENY: ("bash(echo '\"\\ é 😀')",),
+        HOSTS: (),
     }
     file.remove(Verdict.ALLOW, "bash(npm run *)")
     assert file.read()[Verdict.ALLOW] == ()
@@ -28,8 +29,13 @@ def test_sessions_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> Non
     first, second = PermissionFile(tmp_path / "p.toml", ""), PermissionFile(tmp_path / "p.toml", "")
     first.add(Verdict.ALLOW, "bash(a)")
     second.add(Verdict.ALLOW, "bash(b)")
+    first.add(HOSTS, "pypi.org")
     first.add(Verdict.DENY, "bash(c)")
-    assert second.read() == {Verdict.ALLOW: ("bash(a)", "bash(b)"), Verdict.ASK: (), Verdict.DENY: ("bash(c)",)}
+    assert {name: rules for name, rules in second.read().items() if rules} == {
+        Verdict.ALLOW: ("bash(a)", "bash(b)"),
+        Verdict.DENY: ("bash(c)",),
+        HOSTS: ("pypi.org",),
+    }
 
 
 def test_a_rule_for_one_folder_holds_there_only(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from harness.engine.instruction_files import read_instructions
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
+from harness.engine.permissions.hosts import HostQuestions
 from harness.engine.permissions.session_rules import SessionRules
 from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
@@ -53,10 +54,12 @@ def shared_parts(
     notices: deque[str] = deque()
     reread = partial(_reread, conversation, options.reread) if options.reread else None
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
+    hosts = HostQuestions(rules)
     return SharedParts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
+        hosts=hosts,
         processes=Processes(memory=memory_limit(settings, notices.append), sandbox=Sandbox()),
         catalogue=Catalogue(settings.prices),
         counter=counter,

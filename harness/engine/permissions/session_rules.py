@@ -29,7 +29,7 @@ from harness.permissions import (
 from harness.permissions.shell.syntax import BASH, PORTABLE, Dialect
 from harness.processes.search_path import inside_folders
 from harness.settings import Settings
-from harness.settings.permission_file import PermissionFile
+from harness.settings.permission_file import HOSTS, PermissionFile
 from harness.tools.bash import shell_command
 from harness.tools.workspace import PathError, Workspace, added_folder
 
@@ -79,9 +79,13 @@ class SessionRules:
         for verdict, rules in given.items():
             for rule in rules:
                 self._begin_with(verdict, rule, RuleScope.SETTINGS, f"permissions_{verdict.value}")
+        self.hosts = settings.sandbox_hosts
+        """Hosts that commands in the sandbox reach without a question."""
         if self._file is not None:
-            for verdict, rules in self._file.read().items():
-                for rule in rules:
+            saved = self._file.read()
+            self.hosts += saved[HOSTS]
+            for verdict in Verdict:
+                for rule in saved[verdict]:
                     self._begin_with(verdict, rule, RuleScope.ALWAYS, f"{self._file.path}: {verdict.value}")
 
     def _begin_with(self, verdict: Verdict, rule: str, scope: RuleScope, origin: str) -> None:
@@ -180,6 +184,17 @@ class SessionRules:
         self._book.add(rule)
         self._report("permissions", f"{rule.verdict} {rule.text} ({rule.scope})")
         return rule
+
+    def allow_hosts(self, hosts: Iterable[str], *, keep: bool) -> None:
+        """Let commands in the sandbox reach these hosts, from now on.
+
+        With `keep` they are saved for later sessions in this folder; raises HarnessError where they cannot be.
+        """
+        hosts = tuple(hosts)
+        self.hosts += hosts
+        self._report(HOSTS, f"{', '.join(hosts)} ({'always' if keep else 'session'})")
+        for host in hosts if keep else ():
+            self._kept_in().add(HOSTS, host, here=True)
 
     def remove(self, text: str) -> tuple[PermissionRule, ...]:
         """Remove a rule, also from the file of the user. Raises HarnessError for one of the settings."""

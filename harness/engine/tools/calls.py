@@ -17,6 +17,7 @@ from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
+from harness.engine.permissions.hosts import CommandCaller
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.results import FreshnessLabels, failed_program, finish_of, with_label
 from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
@@ -130,6 +131,7 @@ class ToolCalls:
         self._rules = rules
         self._outputs = core.outputs
         self._processes = core.shared.processes
+        self._hosts = core.shared.hosts
         self._agent = core.id
         self.seen = SeenFiles(core.shared.file_writes)
         """What the agent knows of the files."""
@@ -367,6 +369,11 @@ class ToolCalls:
         began = loop.time()
         try:
             context = replace(self._context(call), profile=item.profile, allowance=item.allowance)
+            if item.profile is ProfileName.WORK:
+                summary = tool.summarise(call.input)
+                self._hosts.expect(
+                    CommandCaller(call.id, tool.name, call.input, summary, self._conversation, self._asker)
+                )
             async with self._own_changes(item):
                 result = await self._limits.run(tool, context, item.arguments)
         except asyncio.CancelledError as cancelled:

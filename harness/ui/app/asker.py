@@ -29,7 +29,7 @@ from harness.ui.permission_choices import (
     permission_reasons,
     permission_title,
 )
-from harness.ui.plain.questions import Away, at_once, edited_plan, free_answer, plan_changes
+from harness.ui.plain.questions import HOST_KEYS, Away, at_once, edited_plan, free_answer, plan_changes
 from harness.ui.transcript.content import detail_content
 from harness.ui.transcript.diff import diff_content
 
@@ -92,7 +92,7 @@ class ScreenAsker:
         if asked.plan is not None:
             return await self._plan(asked, asked.plan)
         title = f"{asked_by(asked)}{asked.question}"
-        preselected, keys = "text" if asked.fan_out else "", KeyRules(escape="declined")
+        preselected, keys = "text" if asked.fan_out else "0" if asked.hosts else "", KeyRules(escape="declined")
         value, text = await self._ask(Question(title, _answers(asked), preselected=preselected, keys=keys))
         match value:
             case "text":
@@ -136,6 +136,10 @@ def _answers(asked: QuestionAsked) -> tuple[Choice, ...]:
         yes, no = asked.options
         words = "what to do instead? (Enter: no reason)"
         return (Choice("y", yes.label, "0"), Choice("n", f"{no.label}, and say what instead", "text", asks=words))
+    if asked.hosts:
+        refusal = Choice("n", "no, and say why", "text", asks="why not? (Enter: no reason)")
+        keys = zip(HOST_KEYS, asked.options, strict=False)
+        return (*(Choice(key, one.label, str(at)) for at, (key, one) in enumerate(keys)), refusal)
     options = (Choice("", one.label, str(number), note=one.description) for number, one in enumerate(asked.options))
     other = "another answer" if asked.options else "write an answer"
     return (

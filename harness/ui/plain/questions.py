@@ -33,6 +33,8 @@ from harness.ui.plain.printer import LinePrinter
 NO = ("n", "no")
 OTHER = ("w", "words")
 """Introduces a free answer."""
+HOST_KEYS = ("y", "s", "a")
+"""For the options of a question about hosts: this command, this session, always."""
 LONGEST_WORD = 12
 """Characters of a mistyped answer; longer words, or several words, were meant as a prompt."""
 
@@ -142,6 +144,8 @@ class PlainAsker:
         """Show a question and its options; the end of input declines it."""
         if asked.plan is not None:
             return await self._plan(asked, asked.plan)
+        if asked.hosts:
+            return await self._hosts(asked)
         await self._settled()
         title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
         self._printer.line(Line("?", title, Tone.TROUBLE))
@@ -159,6 +163,21 @@ class PlainAsker:
         if answer is not None and answer.how == "text" and not answer.text:
             self._printer.ask("  your answer (Enter: none): ")
             return free_answer(await self._typist.answer() or "")
+        return answer or UserAnswer("declined")
+
+    async def _hosts(self, asked: QuestionAsked) -> UserAnswer:
+        """Ask whether a command may reach hosts; the end of input is a no."""
+        await self._settled()
+        title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
+        self._printer.line(Line("?", title, Tone.TROUBLE))
+        for text in more:
+            self._printer.say(f"  {text}")
+        offered = ", ".join(f"{key} {one.label}" for key, one in zip(HOST_KEYS, asked.options, strict=False))
+        answer = await self._asked(
+            f"  {offered}, n no (you may add why): ",
+            lambda line: host_answer_in(line, asked.options),
+            f"  please answer {_listed([*HOST_KEYS, 'n'])}",
+        )
         return answer or UserAnswer("declined")
 
     async def _plan(self, asked: QuestionAsked, proposed: ProposedPlan) -> UserAnswer:
@@ -285,6 +304,15 @@ def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None
     if unicodedata.normalize("NFKC", word).rstrip(",.:;").lower() in OTHER:
         return UserAnswer("text", rest.strip())
     return UserAnswer("declined") if typed.lower() in NO else None
+
+
+def host_answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None:
+    """The typed answer about hosts: one of `HOST_KEYS`, or n with or without the reason. None: not understood."""
+    word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
+    word = word.rstrip(",.:;").lower()
+    if word in NO:
+        return UserAnswer("text", rest.strip())
+    return UserAnswer("option", options[HOST_KEYS.index(word)].label) if word in HOST_KEYS and not rest else None
 
 
 EDIT = UserAnswer("option")

@@ -1,0 +1,30 @@
+"""What the model reads about the network of a command in the sandbox. Pure."""
+
+import re
+
+_NO_NAME = re.compile(
+    r"could ?n[o']t resolve|failure in name resolution|name or service not known|no such host|nodename nor servname"
+    r"|getaddrinfo|EAI_AGAIN|ENOTFOUND|dns error|failed to lookup address|network is unreachable",
+    re.IGNORECASE,
+)
+"""How programs say that they found no host, or no way to it."""
+_SSH = re.compile(r"\bssh: |\bgit@|ssh://")
+
+DIRECT = (
+    "\n[In the sandbox there is no direct network and no DNS. Programs reach allowed hosts through the HTTP proxy that "
+    "HTTP_PROXY and HTTPS_PROXY name; this one seems not to use it. Give it the proxy by an option, or use a program "
+    "that obeys these variables. Ports of this machine cannot be reached, only those that the command opens itself.]"
+)
+BY_SSH = (
+    "\n[In the sandbox ssh reaches no host. Use an https address, for example `git -c "
+    "url.https://github.com/.insteadOf=git@github.com: …`, or ask the user to allow the command.]"
+)
+
+LONGEST_NETWORK_NOTE = max(len(DIRECT), len(BY_SSH))
+
+
+def without_network(output: str) -> str:
+    """Why a command that failed in the sandbox found no host; empty: its output says no such thing."""
+    if not _NO_NAME.search(output):
+        return ""
+    return BY_SSH if _SSH.search(output) else DIRECT
