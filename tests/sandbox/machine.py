@@ -3,6 +3,9 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +18,11 @@ from harness.sandbox.profile import Profile
 
 SYSTEM = tuple(path for path in ("/usr", "/bin", "/lib", "/lib64", "/etc") if os.path.realpath(path) == path)
 LINKS = tuple((path, str(Path(path).readlink())) for path in ("/bin", "/lib", "/lib64") if Path(path).is_symlink())
+USER = 65534
+"""Some user that is not root."""
+AS_USER = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--inh-caps=-all")
+CALLERS = ("self", "root in a user namespace", "user")
+"""Who starts bubblewrap; the last two only where the tests run as root."""
 
 
 @cache
@@ -26,8 +34,27 @@ def bubblewrap() -> BubblewrapProgram:
     return found.bubblewrap
 
 
+def bubblewrap_of(caller: str) -> BubblewrapProgram:
+    """That of one of the callers."""
+    found = bubblewrap()
+    if caller != "self" and os.geteuid():
+        pytest.skip("only root can be somebody else")
+    if caller == "self":
+        return found
+    return BubblewrapProgram(found.path, user_namespace=True, root=caller != "user")
+
+
+@contextmanager
+def folder_of(caller: str) -> Iterator[Path]:
+    """A folder that belongs to a caller, below the folder for temporary files."""
+    with tempfile.TemporaryDirectory() as made:
+        if caller == "user":
+            os.chown(made, USER, USER)
+        yield Path(os.path.realpath(made))
+
+
 def run_in(
-    profile: Profile, *command: str, cwd: str, private: str = "", program: BubblewrapProgram | None = None
+    profile: Profile, *command: str, cwd: str, caller: str = "self", private: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a profile.
 
@@ -36,10 +63,14 @@ def run_in(
     """
     own = private or private_folder()
     try:
+        if caller == "user":
+            for path in (Path(own), *Path(own).iterdir()):
+                os.chown(path, USER, USER)
         line = bubblewrap_command(
-            program or bubblewrap(), profile, command, cwd=cwd, private=own, is_folder=os.path.isdir
+            bubblewrap_of(caller), profile, command, cwd=cwd, private=own, is_folder=os.path.isdir
         )
-        return subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+        started = (*AS_USER, *line) if caller == "user" else line
+        return subprocess.run(started, capture_output=True, text=True, timeout=30, check=False)
     finally:
         if not private:
             shutil.rmtree(own)
