@@ -34,7 +34,7 @@ HEAD_S = 30.0
 IDLE_S = 600.0
 """Seconds without a byte after which a connection is closed."""
 _REQUEST = re.compile(r"([A-Z]{1,20}) ([!-~]{1,16384}) HTTP/1\.[01]")
-_PLAIN = re.compile(r"http://([^/?#@]+)([^#]*)", re.IGNORECASE)
+_PLAIN = re.compile(r"http://([^/?#@]+)((?:[/?][^#]*)?)", re.IGNORECASE)
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*)")
 _OF_ONE_HOP = ("host", "connection", "keep-alive", "te", "upgrade", "http2-settings", "proxy-authorization")
 
