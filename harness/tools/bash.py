@@ -227,7 +227,7 @@ async def _run(
         child = await context.processes.pipe(
             shell_command(line, context.workspace.root),
             cwd=context.workspace.root,
-            environment=shell_environment(os.environ, context.workspace.root, context.profile),
+            environment=shell_environment(os.environ, context.workspace.root, _inherits(context)),
             sink=feed,
             limits=limits,
             profile=context.profile,
@@ -276,6 +276,11 @@ async def _run(
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     result = ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
     return replace(result, denials=denials)
+
+
+def _inherits(context: ToolContext) -> ProfileName:
+    """The profile whose environment a command has: what shows the whole machine runs free, but unasked."""
+    return ProfileName.LOOK if context.unasked else context.profile
 
 
 def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:

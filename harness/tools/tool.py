@@ -273,6 +273,8 @@ class ToolContext:
     """What its command may read, write and reach."""
     allowance: Allowance = NOTHING_MORE
     """What the user allowed the command beyond that."""
+    unasked: bool = False
+    """It runs without a question because it only reads, so it inherits nothing that makes it do more."""
     seen: SeenFiles = field(default_factory=SeenFiles)
     """What the calling agent knows of the files."""
     show_output: Callable[[OutputDelta], None] = lambda delta: None

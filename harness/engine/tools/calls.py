@@ -94,6 +94,8 @@ class _Ready:
     """What the user allowed the command beyond that."""
     looks: bool = False
     """It changes nothing."""
+    unasked: bool = False
+    """It runs without a question because of that."""
 
 
 class ToolCalls:
@@ -271,7 +273,8 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._report_decision(decision)
-                return _Ready(call, tool, arguments, words, decision.profile, decision.allowance, decision.looks)
+                ready = _Ready(call, tool, arguments, words, decision.profile, decision.allowance, decision.looks)
+                return replace(ready, unasked=decision.looks and decision.by == "default")
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -368,7 +371,7 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            context = replace(self._context(call), profile=item.profile, allowance=item.allowance)
+            context = replace(self._context(call), profile=item.profile, allowance=item.allowance, unasked=item.unasked)
             if item.profile is ProfileName.WORK:
                 summary = tool.summarise(call.input)
                 self._hosts.expect(
