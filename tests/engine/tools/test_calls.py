@@ -9,13 +9,13 @@ import pytest
 
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.session_rules import SessionRules
-from harness.events import CutCall, Event, OutputDelta, ToolCall, ToolEnded, ToolOutcome, ToolStarted
+from harness.events import CutCall, Event, OutputDelta, SandboxRefused, ToolCall, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.permissions import Allow, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
-from harness.sandbox import ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial
 from harness.sandbox.landlock import landlock_version
-from harness.tools.bash import bash_tool
-from harness.tools.tool import Effect, Tool, ToolError, tool
+from harness.tools.bash import BashArguments, bash_tool
+from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult, tool
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 from tests.engine.cores import core_in
@@ -96,6 +96,51 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
     assert (ran["content"], ran.get("is_error")) == ("Hello, Ada.", None)
     assert refused["content"].startswith("Not run")
     assert refused["is_error"]
+
+
+class Held(Permissions):
+    """Every call runs as the sandbox holds it, with what the line was refused before."""
+
+    def __init__(self, profile: ProfileName) -> None:
+        super().__init__(Mode.ASK)
+        self.profile = profile
+        self.requests: list[PermissionRequest] = []
+
+    def decide(self, request: PermissionRequest) -> Allow:
+        self.requests.append(request)
+        looks = self.profile is not ProfileName.WORK
+        return Allow("as the test wants it", profile=self.profile, allowance=request.refused, looks=looks)
+
+
+@pytest.mark.parametrize("profile", ProfileName)
+async def test_what_the_sandbox_refused_is_known_at_the_next_call_of_the_same_line(
+    profile: ProfileName, tmp_path: Path
+) -> None:
+    core, gate, contexts = (
+        core_in(tmp_path, Conversation((seen := list[Event]()).append)),
+        Held(profile),
+        list[ToolContext](),
+    )
+
+    async def run(context: ToolContext, arguments: BashArguments) -> ToolResult:
+        contexts.append(context)
+        denials = (SandboxDenial("host", "x:1"), SandboxDenial("path", f"/srv/{len(contexts)}"))
+        return ToolResult("refused", denials=denials)
+
+    rules = cast("SessionRules", Rules(gate, core.shared.rules.workspace))
+    tool = replace(bash_tool(), run=run)
+    calls, _ = tool_calls(replace(core, shared=replace(core.shared, rules=rules)), Toolbox([tool]))
+    for number, line in enumerate(("make", "make", "other")):
+        await calls.answer([ToolCall(f"call_{number}", "bash", {"command": line})], [], asyncio.Event())
+    expected = [NOTHING_MORE, Allowance(("/srv/1",)), NOTHING_MORE]
+    free = profile is ProfileName.FREE
+    assert [request.refused for request in gate.requests] == ([NOTHING_MORE] * 3 if free else expected)
+    assert [context.allowance for context in contexts] == [request.refused for request in gate.requests]
+    assert {context.profile for context in contexts} == {profile}
+    assert {context.unasked for context in contexts} == {profile is not ProfileName.WORK}
+    refused = [] if free else [(f"call_{one}", f"/srv/{one + 1}", profile.value) for one in range(3)]
+    reported = (event for event in seen if isinstance(event, SandboxRefused))
+    assert [(event.call_id, event.subject, event.profile) for event in reported] == refused
 
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
