@@ -262,7 +262,8 @@ async def _run(
     held = context.profile is ProfileName.LOOK and context.processes.sandbox.state.level is not SandboxLevel.NONE
     hint = READ_ONLY if held and finished.exit_code else ""
     refused = f"\n[{finished.denials_note}; do not try another way to reach it]" if finished.denials_note else ""
-    text = output.text(reserve=len(footer) + len(refused) + LONGEST_NETWORK_NOTE + max(len(hint), LONGEST_NOTE))
+    notes = 0 if context.profile is ProfileName.FREE else LONGEST_NETWORK_NOTE + LONGEST_NOTE
+    text = output.text(reserve=len(footer) + len(refused) + notes)
     failed = bool(finished.exit_code) or _REFUSED.search(text) is not None
     denials = await in_thread(partial(_refused, context, text)) if failed else ()
     unreached = context.profile is ProfileName.WORK and bool(finished.exit_code)
