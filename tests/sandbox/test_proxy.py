@@ -4,10 +4,9 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import wraps
 
 import pytest
 
@@ -15,7 +14,7 @@ from harness.sandbox.hosts import allows, local_ports, named
 from harness.sandbox.proxy import MOST_CONNECTIONS, MOST_HEAD, PORT, CommandNetwork, proxy_for
 
 BWRAP = shutil.which("bwrap") or ""
-pytestmark = pytest.mark.skipif(not BWRAP, reason="needs bubblewrap")
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not BWRAP, reason="needs bubblewrap")]
 
 TALK = f"""
 import socket, sys
@@ -28,16 +27,6 @@ def ask(text, port={PORT}):
             answer += data
     return answer.decode("latin-1")
 """
-
-
-def played(test: Callable[..., Coroutine[None, None, None]]) -> Callable[..., None]:
-    """A test that is a coroutine."""
-
-    @wraps(test)
-    def play(*args: object, **named_args: object) -> None:
-        asyncio.run(test(*args, **named_args))
-
-    return play
 
 
 @dataclass
@@ -109,7 +98,6 @@ def ok(_: str) -> str:
     return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello"
 
 
-@played
 async def test_an_allowed_port_of_this_machine_is_reached_by_both_kinds_of_requests() -> None:
     async with server(ok) as (port, got):
         gate = Gate([f"localhost:{port}"])
@@ -124,7 +112,6 @@ async def test_an_allowed_port_of_this_machine_is_reached_by_both_kinds_of_reque
         assert "hello" in await inside(gate, f"print(ask('x', {port}))"), "by its own port, without the proxy"
 
 
-@played
 async def test_a_port_of_this_machine_that_is_not_listed_is_not_reached() -> None:
     async with server(ok) as (port, got):
         gate = Gate(["localhost:1"])
@@ -135,7 +122,6 @@ async def test_a_port_of_this_machine_that_is_not_listed_is_not_reached() -> Non
         assert got == []
 
 
-@played
 async def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
     """DNS rebinding: /etc/hosts names this machine as any DNS server can."""
     name = os.uname().nodename
@@ -150,7 +136,6 @@ async def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
     assert gate.asked[:2] == [named(name.lower(), 80), named(address, 80)]
 
 
-@played
 async def test_connections_to_one_host_ask_once_and_wait_for_the_answer() -> None:
     gate = Gate([], open_question=asyncio.Event())
     program = """
@@ -166,7 +151,6 @@ with ThreadPoolExecutor(5) as threads:
     assert gate.asked == ["a.example:443"]
 
 
-@played
 async def test_a_question_is_withdrawn_when_its_command_ends() -> None:
     gate = Gate([], open_question=asyncio.Event())
     program = f"""
@@ -198,13 +182,11 @@ sys.stdin = open(sys.argv[1])
         ("CONNECT nothing.invalid:443 HTTP/1.1", 502),
     ],
 )
-@played
 async def test_what_is_not_passed_on(request_text: str, status: int) -> None:
     told = await inside(Gate(["nothing.invalid"]), f"print(ask({request_text!r} + '\\r\\n\\r\\n'))")
     assert told.startswith(f"HTTP/1.1 {status} ")
 
 
-@played
 async def test_a_crowd_of_connections_is_sent_away() -> None:
     program = f"""
 links = [socket.create_connection(("127.0.0.1", {PORT})) for _ in range({MOST_CONNECTIONS + 4})]
@@ -213,7 +195,6 @@ print(links[-1].recv(100))
     assert "503 Too many connections" in await inside(Gate([]), program)
 
 
-@played
 async def test_the_command_inherits_nothing_and_sees_no_trace_of_the_entry() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("LC_CTYPE", "LC_ALL", "LANG")}
     network = CommandNetwork(Gate([]), environment)
@@ -230,7 +211,6 @@ async def test_the_command_inherits_nothing_and_sees_no_trace_of_the_entry() -> 
     assert output.decode().split() == ["0", "1", "2", "3", "SigIgn:", "0" * 16]
 
 
-@played
 async def test_the_users_own_proxy_is_used_with_its_password_which_the_command_does_not_see() -> None:
     def answer(request: str) -> str:
         return "HTTP/1.1 200 OK\r\n\r\n" + ("" if request.startswith("CONNECT") else "Connection: close")

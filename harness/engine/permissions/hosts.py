@@ -133,7 +133,7 @@ class CommandHosts:
                 except HarnessError as error:
                     caller.conversation.emit(Notice("warning", f"{entry} is allowed in this session only: {error}"))
             case "text", words if words:
-                return f"the user does not allow it: {shorten_line(words)}"
+                return f"the user does not allow it: {' '.join(words.split())}"
             case _:
                 return "the user does not allow it"
         return ""
