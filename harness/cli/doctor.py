@@ -81,6 +81,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.check("model", lambda: _model(settings))
     report.check("tools", lambda: _tools(settings))
     report.check("loops", lambda: _loops(settings))
+    _check_sandbox(report, settings)
     report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
     report.check("token counts", _vocabulary)
     report.check("prices", lambda: _prices(settings, datetime.now(UTC).date()))
@@ -126,17 +127,21 @@ def _program() -> dict[str, object]:
         "harness": __version__,
         "Python": f"{platform.python_version()} at {sys.executable}",
         "system": platform.platform(),
-        "read-only sandbox": _sandbox(),
         "memory limit": _memory_limit(),
     }
     return facts | {name: _version(name) for name in PACKAGES}
 
 
-def _sandbox() -> str:
-    from harness.sandbox.landlock import landlock_version
+def _check_sandbox(report: "_Report", settings: Settings) -> None:
+    """What holds shell commands; a failure where the settings require more."""
+    from harness.engine.build.shared import sandbox_for
 
-    version = landlock_version()
-    return f"on for read-only commands (Landlock {version})" if version else "not supported by this system"
+    try:
+        sandbox = sandbox_for(settings)
+    except HarnessError as error:
+        report.failed("sandbox", error)
+        return
+    report.line("✓" if sandbox.state.level == "full" else "!", f"sandbox: {sandbox.state.in_words}")
 
 
 def _memory_limit() -> str:

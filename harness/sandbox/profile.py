@@ -134,6 +134,17 @@ class SandboxState:
     repair: str = ""
     """The command, or the setting, that would make it full; empty: none is known."""
 
+    @property
+    def in_words(self) -> str:
+        """One line, such as "files only, by Landlock: bubblewrap is not installed; to make it full: apt install …"."""
+        why = f": {self.why}" if self.why else ""
+        return f"{self.level_in_words}{why}" + (f"; to make it full: {self.repair}" if self.repair else "")
+
+    @property
+    def level_in_words(self) -> str:
+        """The level and who enforces it, such as "full, by bubblewrap"."""
+        return f"{self.level}, by {self.by.replace('landlock', 'Landlock')}" if self.by else str(self.level)
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxDenial:

@@ -20,9 +20,16 @@ from harness.sandbox.profile import (
 class Sandbox:
     """Puts commands into their profiles. One for each program; `aclose` ends it."""
 
+    def __init__(self, *, off: bool = False) -> None:
+        """`off`: hold nothing, because the user says so."""
+        self.is_off = off
+        """The user has switched it off."""
+
     @cached_property
     def state(self) -> SandboxState:
         """What this machine can enforce."""
+        if self.is_off:
+            return SandboxState(SandboxLevel.NONE, why="it is switched off", repair='sandbox = "auto"')
         from harness.sandbox.landlock import landlock_version
 
         if landlock_version():

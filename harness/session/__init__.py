@@ -20,6 +20,7 @@ from harness.policies.loops.messages import RUNGS, described
 from harness.policies.loops.messages import question as loop_question
 from harness.policies.recovery.transitions import exit_code
 from harness.processes import ExitCounts
+from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.opening import Opening, open_session
 from harness.session.session import Session, sessions_of
 from harness.skills import DefinitionProblem as SkillProblem
@@ -52,6 +53,8 @@ __all__ = [
     "Record",
     "RewindPlan",
     "RewindPoint",
+    "SandboxLevel",
+    "SandboxState",
     "Session",
     "SessionSummary",
     "Skill",

@@ -24,12 +24,14 @@ from harness.events import (
     Event,
     PlanChanged,
     PlanItem,
+    SandboxFound,
     SessionResumed,
     SessionStarted,
     SettingChanged,
 )
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.permissions import Mode
+from harness.sandbox import SandboxState
 from harness.session.session import Session
 from harness.settings import PRACTICE_MODEL, LoadedSettings, Settings, load
 from harness.tools.workspace import Workspace
@@ -115,6 +117,7 @@ async def open_session(
     except BaseException:
         kept.journal.close()
         raise
+    sandbox = agent.parts.core.shared.processes.sandbox
     try:
         _recall(agent.parts, kept)
     except ValueError as error:
@@ -124,7 +127,7 @@ async def open_session(
             f"The session {kept.journal.session_id} cannot be gone on with: its journal is out of order ({error}); "
             "begin a new session."
         ) from error
-    _announce(agent.parts, kept, opening or Opening())
+    _announce(agent.parts, kept, opening or Opening(), await in_thread(lambda: sandbox.state))
     if agent.parts.background is not None and _wants_schedule(agent.parts):
         agent.parts.background.schedule.start()
     return Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)
@@ -204,7 +207,7 @@ def _recall(parts: AgentParts, kept: _Kept) -> None:
         parts.background.recall(kept.events)
 
 
-def _announce(parts: AgentParts, kept: _Kept, opening: Opening) -> None:
+def _announce(parts: AgentParts, kept: _Kept, opening: Opening, sandbox: SandboxState) -> None:
     """The first events of the session as it is now."""
     core, conversation = parts.core, parts.core.conversation
     settings, address = core.settings, core.shared.connection.address
@@ -223,6 +226,7 @@ def _announce(parts: AgentParts, kept: _Kept, opening: Opening) -> None:
     else:
         begun = (kept.journal.session_id, __version__, str(settings.workspace), settings.model, address)
         conversation.emit(SessionStarted(*begun, settings.practice, effort=effort))
+    conversation.emit(SandboxFound(sandbox.level.value, sandbox.by, sandbox.why, sandbox.repair))
     rules = core.shared.rules
     begins = opening.mode or (Mode.PLAN if kept.state.planning is not None else rules.mode)
     changed = any(isinstance(event, SettingChanged) and event.name == "permission_mode" for event in kept.events)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
@@ -27,6 +27,7 @@ from harness.events import Event, TransitionCode, TurnEnded
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
+from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
@@ -36,6 +37,8 @@ from harness.tools.workspace import sendable
 
 INSTRUCTIONS = "AGENTS.md"
 """The file that /init writes."""
+SANDBOX_NOTICE = "sandbox-notice"
+"""In the state folder: the last notice about the sandbox that was shown."""
 MOST_FILES = 50_000
 """Files that a completion can name; each key looks through all of them."""
 
@@ -305,6 +308,22 @@ class Session:
     def retirements(self) -> tuple[str, ...]:
         """A sentence for each model of the settings that is retired or soon will be."""
         return retirements(self.settings, SystemClock())
+
+    @property
+    def sandbox(self) -> SandboxState:
+        """What holds the commands of the model."""
+        return self.processes.sandbox.state
+
+    def take_sandbox_notice(self) -> str:
+        """The state of the sandbox if it is not full and differs from the last notice, which the state folder keeps;
+        else empty, as where the user has switched it off."""
+        last = self.state_folder / SANDBOX_NOTICE
+        notice = "" if self.sandbox.level is SandboxLevel.FULL else self.sandbox.in_words
+        if self.settings.sandbox == "off" or notice == (last.read_text("utf-8", "replace") if last.is_file() else ""):
+            return ""
+        with suppress(OSError):  # it is shown again then
+            replace_atomically(last, notice.encode(), private=True)
+        return notice
 
     def fork(self) -> str:
         """Copy the session and return the id of the copy; this session continues unchanged."""

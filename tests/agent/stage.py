@@ -296,6 +296,7 @@ def settings_of(folder: Path, base_url: str, **values: object) -> LoadedSettings
         "model": MODEL,
         "permission_mode": "yolo",
         "fan_out": "allow",
+        "sandbox": "off",  # what the machine offers decides nothing in a test that does not ask for it
         "workspace": workspace,
         "state_dir": folder / "state",
     }

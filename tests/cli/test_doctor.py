@@ -13,7 +13,7 @@ from harness.memory import MemoryStore
 from harness.memory.memory import MemoryOwner
 from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
-from harness.sandbox.landlock import landlock_version
+from harness.sandbox.sandbox import Sandbox
 from harness.slots.store import slots_file
 from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft
@@ -47,10 +47,19 @@ def test_without_a_key_the_practice_model_will_answer(folder: Path) -> None:
     assert "set ANTHROPIC_API_KEY" in page
 
 
-def test_the_sandbox_that_the_system_offers_is_named(folder: Path) -> None:
-    version = landlock_version()
-    words = f"on for read-only commands (Landlock {version})" if version else "not supported by this system"
-    assert re.search(rf"read-only sandbox +{re.escape(words)}\n", examined(folder)[1])
+def test_what_holds_commands_is_named_and_missed_where_more_is_required(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = Sandbox().state
+    assert f"{'✓' if state.level == 'full' else '!'} sandbox: {state.in_words}\n" in examined(folder)[1]
+    monkeypatch.setenv("HARNESS_SANDBOX", "off")
+    code, page = examined(folder)
+    assert (code, '! sandbox: none: it is switched off; to make it full: sandbox = "auto"\n' in page) == (0, True)
+    monkeypatch.setenv("HARNESS_SANDBOX", "required")
+    code, page = examined(folder)
+    assert ('✗ sandbox: sandbox = "required", but' in page, code) == (
+        (False, 0) if state.level == "full" else (True, 1)
+    )
 
 
 def test_it_says_whether_memory_can_be_limited(folder: Path) -> None:

@@ -40,6 +40,7 @@ def without_a_user(patch: pytest.MonkeyPatch, top: Path) -> None:
         patch.delenv(name)
     patch.setenv("HARNESS_STATE_DIR", str(top / "state"))
     patch.setenv("XDG_CONFIG_HOME", str(top / "config"))
+    patch.setenv("HARNESS_SANDBOX", "off")
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
     ("docs/hooks.md", "settings"): settings,
     ("docs/json-answers.md", "schema"): answer_schema,
     ("docs/permissions.md", "settings"): settings,
+    ("docs/sandbox.md", "settings"): settings_file,
     ("docs/scripts.md", "script"): script,
     ("docs/scripts.md", "tool-faults"): tool_faults,
     ("docs/tools.md", "capability"): capabilities,

@@ -35,6 +35,7 @@ class Place:
             "TERM": "xterm",
             "NO_COLOR": "1",
             "HARNESS_PLAIN": "1",
+            "HARNESS_SANDBOX": "off",  # the same on every machine
         }
         server = {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": "a-key-for-tests"} if self.base_url else {}
         return kept | own | server

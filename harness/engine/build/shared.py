@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.base.clock import SystemClock
+from harness.base.errors import SettingsError
 from harness.engine.build.from_settings import (
     agents_for,
     board_for,
@@ -30,6 +31,7 @@ from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
 from harness.processes import Processes
+from harness.sandbox import SandboxLevel
 from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
@@ -47,7 +49,7 @@ def shared_parts(
 ) -> SharedParts:
     """Create the shared parts of a session; other sessions see it under the name `session`.
 
-    Raises SettingsError for rules that cannot be used.
+    Raises SettingsError for rules that cannot be used, and where the sandbox that the settings require is missing.
     """
     counter = TokenCounter()
     rules = SessionRules(settings, log, conversation.emit, [tool.name for tool in options.tools])
@@ -60,7 +62,7 @@ def shared_parts(
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
         hosts=hosts,
-        processes=Processes(memory=memory_limit(settings, notices.append), sandbox=Sandbox()),
+        processes=Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings)),
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(
@@ -76,6 +78,17 @@ def shared_parts(
         tool_faults=OrderedToolFaults(),
         notices=notices,
     )
+
+
+def sandbox_for(settings: Settings) -> Sandbox:
+    """What holds commands to their profiles. Raises SettingsError if the settings require more than there is."""
+    sandbox = Sandbox(off=settings.sandbox == "off")
+    if settings.sandbox == "required" and sandbox.state.level is not SandboxLevel.FULL:
+        state = sandbox.state.in_words
+        raise SettingsError(
+            f'sandbox = "required", but the sandbox here is {state}; to start without it: --sandbox auto.'
+        )
+    return sandbox
 
 
 def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Settings:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from harness.session import Session
+from harness.session import SandboxLevel, Session
 from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status_line import Status
 from harness.ui.folds.model import Phase
@@ -16,6 +16,8 @@ from harness.ui.panel.state import Panel
 
 MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "plan": "plan mode", "yolo": "asks nothing"}
 """Names of the permission modes."""
+HELD = {SandboxLevel.FILES: "files only", SandboxLevel.NONE: "no sandbox"}
+"""What holds the commands of the model, where that is not the full sandbox."""
 PAST = (("←→", "steps"), ("Esc", "back to now"), ("F3", "full"))
 WIDEST_PART = 40
 """Columns for the current part of the plan, or for what a tool does."""
@@ -66,6 +68,8 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
     yield _mode(session)
     if panel.window:
         yield f"{panel.context_tokens / panel.window * 100:.0f} %"
+    if held := HELD.get(session.sandbox.level):
+        yield held
     spend = panel.spend
     if spend.cost_usd or spend.unpriced or not session.settings.practice:
         retries = f" ({dollars(spend.retry_cost_usd)} on retries)" if spend.retry_cost_usd else ""

@@ -284,6 +284,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand(
                 "permissions", "[allow|ask|deny|remove RULE]", "show or change rules", session_commands.permissions
             ),
+            SlashCommand("sandbox", "", "what holds commands: state, profiles, hosts", tool_commands.sandbox),
         ),
     ),
     (

@@ -195,6 +195,7 @@ def _facts(session: Session) -> str:
         "effort": session.models.effort or OWN,
         "folder": settings.workspace,
         "permissions": MODES[session.permissions.mode],
+        "sandbox": session.sandbox.in_words,
         "context": f"about {tokens:,} of {window:,} tokens",
         "spent": priced(session.conversation.spend.cost_usd, session.conversation.spend.unpriced),
         "journal": session.path,

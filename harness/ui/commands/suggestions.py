@@ -38,6 +38,7 @@ _WORDS = {
     "retry": "again go-on redo regenerate repeat try-again",
     "review": "code-review critique pr pr-review",
     "rewind": "back checkpoint checkpoints goto revert rollback time-travel",
+    "sandbox": "bubblewrap bwrap container isolation jail landlock seatbelt",
     "sessions": "conversations list ls session",
     "skills": "plugins skill-list",
     "status": "about session-info whoami",

@@ -11,6 +11,12 @@ from harness.session import Session, in_words, report_lines, table_lines
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
 
 EFFECTS = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"}
+PROFILES = {
+    "look": "read-only lines: read workspace and system, no network",
+    "work": "lines without a danger: write the workspace, reach the hosts",
+    "free": "what you, a rule or yolo allowed: not held",
+}
+"""The profiles of commands, each in a line."""
 DONE = {
     BreakerCommand.TRIP: "is paused",
     BreakerCommand.ISOLATE: "is disabled",
@@ -116,6 +122,21 @@ def loops(session: Session, argument: str) -> CommandResult:
     if argument:
         session.loops.set(argument)
     return ShowText("\n".join(session.loops.lines))
+
+
+def sandbox(session: Session, argument: str) -> CommandResult:
+    """Show what holds the commands of the model."""
+    settings, state = session.settings, session.sandbox
+    facts = {
+        "state": state.level_in_words,
+        "because": state.why,
+        "to mend": state.repair,
+        **PROFILES,
+        "hosts": ", ".join(settings.sandbox_hosts) or "none",
+        "variables": ", ".join(settings.sandbox_env) or "none whose name promises a secret",
+        "to change": "sandbox, sandbox_hosts, sandbox_env (docs/sandbox.md)",
+    }
+    return ShowText("\n".join(f"  {name:<10} {value}" for name, value in facts.items() if value))
 
 
 def fault(session: Session, argument: str) -> CommandResult:

@@ -413,15 +413,10 @@ def _admission_line(event: Event) -> Line | None:
 
 
 def _sandbox_line(event: Event) -> Line | None:
-    """What a command was refused, and a sandbox that is not full."""
+    """What a command was refused."""
     match event:
         case SandboxRefused(subject=subject, why=why):
             return Line("⊘", f"the sandbox refused {subject}{f': {why}' if why else ''}", Tone.TROUBLE)
-        case SandboxFound(level="full"):
-            return None
-        case SandboxFound(level=level, why=why, repair=repair):
-            reason = f": {why}" if why else ""
-            return Line("·", f"sandbox: {level}{reason}{f'; to change that: {repair}' if repair else ''}")
         case _:
             return None
 
@@ -433,8 +428,10 @@ _OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_lin
 
 
 def recorded_line(event: Event) -> Line | None:
-    """Further lines for a record: questions and answers, and the resumption of the session."""
+    """Further lines for a record: questions and answers, the resumption of the session, a sandbox that is not full."""
     match event:
+        case SandboxFound(level=level, why=why) if level != "full":
+            return Line("·", f"sandbox: {level}{f': {why}' if why else ''}")
         case SessionResumed():
             return Line("·", f"resumed with {event.model}")
         case PermissionAsked():

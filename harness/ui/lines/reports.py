@@ -37,6 +37,8 @@ def greeting(session: Session, loaded: LoadedSettings) -> Iterator[Line]:
         yield Line("", f"Tools fail as {settings.tool_faults} says (--tool-faults).")
     if settings.permission_mode == "yolo":
         yield Line("", "Every tool call is allowed without asking (--yolo).")
+    if notice := session.take_sandbox_notice():
+        yield Line("", f"sandbox: {notice} (/sandbox)")
     for note in (*loaded.notes, *session.retirements):
         yield Line("!", note, Tone.TROUBLE)
     yield from resumed(session)

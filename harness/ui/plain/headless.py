@@ -108,6 +108,8 @@ async def headless(
             async with await opened as session:
                 for note in (*_notes(loaded), *session.retirements):
                     _print(note, err)
+                if notice := session.take_sandbox_notice():
+                    _print(f"sandbox: {notice}", err)
                 if session.skipped_lines:
                     _print(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 if problem := session.context.too_long(prompt):
