@@ -44,15 +44,15 @@ class Problem:
     paths: tuple[str, ...] = ()
     """What `held` is about; absolute, links resolved."""
 
-    def is_held(self, granted: Profile) -> bool:
-        """Whether a profile makes up for it."""
+    def is_held(self, granted: Profile, home: str) -> bool:
+        """Whether a profile makes up for it. `home`: that of the user, absolute."""
         match self.held:
             case HeldBy.VISIBLE:
-                return all(granted.access(path) or _is_private(path) for path in self.paths)
+                return all(granted.access(path) or _is_private(f"{path}/", home) for path in self.paths)
             case HeldBy.HIDDEN:
                 return not any(map(granted.access, self.paths))
             case HeldBy.PRIVATE:
-                return all(map(_is_private, self.paths))
+                return all(_is_private(path, home) for path in self.paths)
             case _:
                 return self.held is HeldBy.PROFILE
 
@@ -78,10 +78,10 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
             path.startswith(f"{around.home}/") and not granted.access(path) for path in outside
         ):
             return None
-        held = problem is None or problem.is_held(granted) or _runs_a_program(need)
-        if not held and not _removes_private(need, parts, granted):
+        held = problem is None or problem.is_held(granted, around.home) or _runs_a_program(need)
+        if not held and not _removes_private(need, parts, granted, around.home):
             return None
-        private = private or any(map(_is_private, outside))
+        private = private or any(_is_private(f"{path}/", around.home) for path in outside)
     reads = all(problem is None or need.kind in READS for need, problem in parts)
     return ProfileName.LOOK if reads and not private else ProfileName.WORK
 
@@ -111,6 +111,7 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 """Package managers of the system; what they show is visible in a sandbox."""
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
 _THIS_MACHINE = re.compile(r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/].*)?")
 
 
@@ -141,10 +142,20 @@ def _is_remote(git: GlobalOptions) -> bool:
             return subcommand in _REMOTE
 
 
+def _is_client(need: Requirement) -> bool:
+    return any(_THIS_MACHINE.fullmatch(word.text) for word in need.words)
+
+
 def _only_talks_to_this_machine(parts: Parts) -> bool:
     """All that acts talks to a server on this machine that the line does not start: a sandbox has its own ports."""
     acting = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
-    return bool(acting) and all(any(_THIS_MACHINE.fullmatch(word.text) for word in need.words) for need in acting)
+    return bool(acting) and all(map(_is_client, acting))
+
+
+def leaves_a_server(line: str, parts: Parts) -> bool:
+    """It starts something in the background that the line itself does not talk to, perhaps a server."""
+    job = re.search(r"(?<![<>&])&(?![>&])", _QUOTED.sub("", line))
+    return job is not None and not any(_is_client(need) for need, _ in parts)
 
 
 # ── what a sandbox does not make up for, and what it does ───────────────────────────────────────
@@ -179,16 +190,16 @@ def _runs_a_program(need: Requirement) -> bool:
     return {UNKNOWN_TEXT, WHATEVER} >= {*need.dangers} and (written or WHATEVER not in need.dangers)
 
 
-def _removes_private(need: Requirement, parts: Parts, granted: Profile) -> bool:
+def _removes_private(need: Requirement, parts: Parts, granted: Profile, home: str) -> bool:
     """It is rm of nothing but files in the private temporary folder."""
     if not need.dangers or not need.words or base_name(need.words[0].text) != "rm":
         return False
     removed = [problem for one, problem in parts if one.kind is RequirementKind.WRITE and one.words == need.words]
     return bool(removed) and all(
-        problem is not None and problem.held is HeldBy.PRIVATE and problem.is_held(granted) for problem in removed
+        problem is not None and problem.held is HeldBy.PRIVATE and problem.is_held(granted, home) for problem in removed
     )
 
 
-def _is_private(path: str) -> bool:
-    """In a sandbox these folders are private: those of this machine are not visible there."""
-    return path.startswith(("/tmp/", "/var/tmp/"))
+def _is_private(path: str, home: str) -> bool:
+    """In a sandbox it is below a private folder: those of this machine are not visible there."""
+    return path.startswith(("/tmp/", "/var/tmp/")) and not path.startswith(f"{home}/")

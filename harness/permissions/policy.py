@@ -24,7 +24,7 @@ from harness.permissions.decision import (
     PermissionRequest,
 )
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
-from harness.permissions.held import HeldBy, Parts, Problem, profile_for, sees_outside
+from harness.permissions.held import HeldBy, Parts, Problem, leaves_a_server, profile_for, sees_outside
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
@@ -156,8 +156,8 @@ class RuleBook:
             return None
         profile = profile_for(parts, request.sandbox, self.around, request.disk)
         # A server in a sandbox has ports of its own, which nobody else reaches.
-        server = request.input.get("background") is True and profile is ProfileName.WORK
-        return None if server else profile
+        server = request.input.get("background") is True or leaves_a_server(str(request.input.get("command")), parts)
+        return None if server and profile is ProfileName.WORK else profile
 
     def _family(self, need: Requirement, request: PermissionRequest) -> str:
         """The narrowest wider rule that covers all that is missing of a call; none for chains of commands."""

@@ -73,10 +73,9 @@ def test_what_it_does_not_hold_is_asked_about_and_then_free(command: str, why: s
 
 @cases(__file__, "private", "command profile")
 def test_a_workspace_in_the_temporary_folder_is_the_workspace(command: str, profile: str) -> None:
-    gate = Permissions(Mode.ASK, book=RuleBook(Surroundings("/tmp/project", "/home/ada")))
+    gate = Permissions(Mode.ASK, book=RuleBook(Surroundings("/tmp/project", "/tmp/home")))
     decision = gate.decide(in_sandbox(gate, command, replace(WORK, writable=("/tmp/project",))))
-    assert isinstance(decision, Allow), decision
-    assert decision.profile == profile
+    assert (decision.profile if isinstance(decision, Allow) else "asked") == profile
 
 
 # ── what a searched folder holds ────────────────────────────────────────────────────────────────
