@@ -1,0 +1,311 @@
+"""What of a machine a command sees: the tools of a home, the repository, and no key."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.permissions.protected_places import Surroundings
+from harness.sandbox.git_places import GitPlaces
+from harness.sandbox.marked_files import MarkedFiles, Marks
+from harness.sandbox.places import Machine, Places, links_to, profile_for
+from harness.sandbox.profile import Access, Allowance, Profile, ProfileName
+from tests.sandbox.machine import bubblewrap, run_in
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home that is not below the folder for temporary files."""
+    made = Path("/var/lib/harness-test-home")
+    try:
+        made.mkdir()
+    except OSError:
+        pytest.skip("only root makes a home there")
+    yield made
+    shutil.rmtree(made)
+
+
+def places(home: Path, workspace: Path, **environ: str) -> Places:
+    around = Surroundings(str(workspace), os.path.realpath(home))
+    marks = Marks(around.key_inside, lambda path: around.obeyed((path,)) or around.protected((path,)))
+    return Places(str(home), {"PATH": "/usr/bin:/bin", **environ}, marks)
+
+
+def work(home: Path, *roots: Path, allowance: Allowance | None = None, only_git: bool = False, **env: str) -> Profile:
+    machine = places(home, roots[0], **env).look([str(root) for root in roots])
+    return profile_for(ProfileName.WORK, machine, allowance or Allowance(), only_git=only_git)
+
+
+def git(cwd: Path, *words: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=cwd, check=True, capture_output=True, text=True, env=dict(os.environ, HOME="/")
+    ).stdout
+
+
+def repository(path: Path) -> Path:
+    path.mkdir(parents=True)
+    git(path, "init", "-q")
+    (path / "f").write_text("1\n")
+    git(path, "add", ".")
+    git(path, "commit", "-qm", "x")
+    return path
+
+
+def written(path: Path, text: str = "hunter2\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def shell(profile: Profile, cwd: Path, line: str) -> str:
+    bubblewrap()
+    done = run_in(profile, "/bin/bash", "-c", line, cwd=str(cwd))
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "access"),
+    [
+        (".pyenv/versions/3/bin/python", Access.READ),
+        (".cargo/bin/cargo", Access.READ),
+        (".cargo/registry/cache/x", Access.WRITE),
+        (".cargo/credentials.toml", Access.NONE),
+        (".local/bin/tool", Access.READ),
+        (".local/share/uv/tools/x", Access.READ),
+        (".local/share/keyrings/login", Access.NONE),
+        (".config/git/config", Access.READ),
+        (".config/git/credentials", Access.NONE),
+        (".config/gh/hosts.yml", Access.NONE),
+        (".ssh/id_rsa", Access.NONE),
+        (".bashrc", Access.NONE),
+        (".cache/pip/x", Access.WRITE),
+        (".cache/other/x", Access.NONE),
+        ("opt/prog/bin/tool", Access.READ),
+        ("opt/prog/lib/x", Access.READ),
+        ("opt/other", Access.NONE),
+        ("bins/tool", Access.READ),
+        ("other/file", Access.NONE),
+        ("w/file", Access.WRITE),
+        ("w/.env", Access.NONE),
+        ("w/a/b/id_rsa", Access.NONE),
+        ("w/secrets/token", Access.NONE),
+        ("w/secrets.py", Access.WRITE),
+        ("w/node_modules/x/test.pem", Access.WRITE),
+        ("w/env/lib/cacert.pem", Access.WRITE),
+        ("w/AGENTS.md", Access.READ),
+        ("w/sub/.claude/settings.json", Access.READ),
+        ("w/.vscode/tasks.json", Access.READ),
+        ("w/.git/hooks/x", Access.READ),
+        ("w/.git/config", Access.READ),
+        ("w/.git/index", Access.WRITE),
+    ],
+)
+def test_of_a_home_the_tools_and_of_a_workspace_all_but_keys(tmp_path: Path, path: str, access: Access) -> None:
+    home = Path(os.path.realpath(tmp_path))
+    repository(home / "w")
+    written(home / "opt/prog/bin/tool"), written(home / "opt/prog/lib/x"), written(home / "bins/tool")
+    written(home / "w/env/pyvenv.cfg"), written(home / ".cache/pip/y"), written(home / ".cargo/registry/cache/y")
+    written(home / "w/.git/hooks/x")
+    if not (home / path).exists():
+        written(home / path)
+    profile = work(home, home / "w", PATH=f"{home}/opt/prog/bin:{home}/bins:/usr/bin")
+    assert profile.access(str(home / path)) is access
+    assert all(Path(one).exists() for one in profile.places)
+
+
+def test_a_variable_says_where_a_tool_is(tmp_path: Path) -> None:
+    written(tmp_path / "big/cargo/bin/x"), written(tmp_path / "big/cargo/registry/x")
+    (tmp_path / "w").mkdir()
+    profile = work(tmp_path / "home", tmp_path / "w", CARGO_HOME=str(tmp_path / "big/cargo"))
+    base = os.path.realpath(tmp_path / "big/cargo")
+    assert (profile.access(f"{base}/bin/x"), profile.access(f"{base}/registry/x")) == (Access.READ, Access.WRITE)
+
+
+@pytest.mark.parametrize("path", ["/", "{home}", "{home}/..", "{home}/.ssh", ".", "bin"])
+def test_a_folder_of_the_search_path_opens_neither_the_home_nor_keys(tmp_path: Path, path: str) -> None:
+    home = Path(os.path.realpath(tmp_path)) / "u"
+    written(home / ".ssh/id_rsa"), written(home / "x")
+    (tmp_path / "w").mkdir()
+    profile = work(home, tmp_path / "w", PATH=f"{path.format(home=home)}:/usr/bin")
+    assert {profile.access(str(home / one)) for one in (".ssh/id_rsa", "x")} == {Access.NONE}
+
+
+def test_the_home_as_a_workspace_shows_no_key(home: Path) -> None:
+    for path in (".ssh/id_rsa", ".aws/credentials", ".config/gh/hosts.yml", ".netrc", ".git-credentials", "p/.env"):
+        written(home / path)
+    written(home / ".bashrc", "x")
+    said = shell(
+        work(home, home), home, "cat .ssh/* .aws/* .config/gh/* .netrc .git-credentials p/.env; echo y >> .bashrc"
+    )
+    assert "hunter2" not in said
+    assert "Read-only" in said
+    assert (home / ".bashrc").read_text() == "x"
+
+
+def test_a_link_in_the_workspace_leads_only_to_what_is_in_the_profile(home: Path) -> None:
+    written(home / ".ssh/id_rsa")
+    written(home / ".pyenv/bin/python", "#!/bin/sh\necho runs").chmod(0o755)
+    workspace = home / "w"
+    workspace.mkdir()
+    (workspace / "keys").symlink_to("../.ssh")
+    (workspace / "python").symlink_to(home / ".pyenv/bin/python")
+    (workspace / "real").mkdir()
+    written(workspace / "real/id_rsa")
+    (workspace / "id_rsa").symlink_to("real/id_rsa")
+    said = shell(work(home, workspace), workspace, "./python; cat keys/id_rsa id_rsa real/id_rsa")
+    assert said.startswith("runs\n")
+    assert "hunter2" not in said
+    assert said.count("No such file") == 1
+
+
+def test_a_workspace_reached_by_a_link_has_both_names(home: Path) -> None:
+    written(home / "real/f", "yes\n")
+    (home / "named").symlink_to("real")
+    assert shell(work(home, home / "named"), home / "real", f"cat {home}/named/f; touch {home}/named/g") == "yes\n"
+    assert (home / "real/g").exists()
+
+
+def test_git_works_in_a_worktree_a_submodule_and_a_folder_of_a_repository(home: Path) -> None:
+    main = repository(home / "main")
+    git(main, "worktree", "add", "-q", str(home / "tree"))
+    outer = repository(home / "outer")
+    git(outer, "submodule", "add", "-q", str(main), "sub")
+    borrowing = home / "borrowing"
+    git(home, "clone", "-q", "--shared", str(main), str(borrowing))
+    (main / "inner").mkdir()
+    written(main / "inner/g")
+    line = """g() { git -c safe.directory='*' -c user.name=a -c user.email=a@b "$@"; }
+        g status -s && g log --oneline | wc -l && date > n && g add . && g commit -qm y && g log --oneline | wc -l"""
+    for folder in (home / "tree", outer / "sub", borrowing, main / "inner"):
+        said = shell(work(home, folder), folder, line)
+        assert [one for one in said.split() if one.isdigit()] == ["1", "2"], said
+        assert "D" not in said.split(), said
+    assert git(main, "status", "-s") == ""
+    assert "Read-only" in shell(work(home, home / "tree"), home / "tree", f"echo x > {main}/.git/hooks/post-commit")
+    assert "Read-only" in shell(work(home, main / "inner"), main / "inner", "echo x > ../f")
+
+
+@pytest.mark.parametrize("kind", ["worktree", "submodule", "key", "link"])
+def test_a_file_that_names_a_folder_of_git_is_not_believed_alone(home: Path, kind: str) -> None:
+    other = repository(home / "other")
+    git(other, "worktree", "add", "-q", str(home / "tree"))
+    written(home / ".ssh/id_rsa"), written(home / "w/x")
+    named = {"worktree": ".git/worktrees/tree", "submodule": ".git", "key": "../.ssh", "link": ".git"}[kind]
+    if kind == "link":
+        (home / "w/.git").symlink_to(other / ".git")
+    else:
+        written(home / "w/.git", f"gitdir: {other / named}\n")
+    profile = work(home, home / "w")
+    assert {profile.access(str(home / one)) for one in ("other/.git/HEAD", ".ssh/id_rsa")} == {Access.NONE}
+
+
+def test_tracked_keys_stay_and_others_seem_empty(home: Path) -> None:
+    workspace = repository(home / "w")
+    written(workspace / "test.pem", "public\n"), written(workspace / "a/.env.test", "public\n")
+    git(workspace, "add", "-f", ".")
+    git(workspace, "commit", "-qm", "y")
+    written(workspace / ".env"), written(workspace / "a/.env")
+    written(workspace / "test.pem", "changed\n")
+    look = places(home, workspace)
+    line = "git -c safe.directory='*'"
+
+    def run(command: str) -> str:
+        return shell(profile_for(ProfileName.WORK, look.look([str(workspace)])), workspace, command)
+
+    assert "+changed" in run(f"{line} diff")
+    assert run("cat a/.env.test .env a/.env; wc -c < .env") == "public\n0\n"
+    run(f"{line} add -f .env")  # the empty file, which is all that it sees
+    assert run("cat .env") == ""
+    blob = git(workspace, "hash-object", "-w", "f").strip()
+    run(f"{line} update-index --add --cacheinfo 100644,{blob},a/.env")
+    assert run("cat .env a/.env") == ""
+
+
+def test_a_key_that_appears_is_hidden_from_the_next_command(home: Path) -> None:
+    workspace = home / "w"
+    (workspace / "a/b").mkdir(parents=True)
+    look = places(home, workspace)
+    for path in ("a/b/.env", "c/.env", "a/id_rsa"):
+        look.look([str(workspace)])
+        file = written(workspace / path)
+        assert look.look([str(workspace)]).keys[-1:] == (str(file),) or str(file) in look.look([str(workspace)]).keys
+        os.utime(file.parent, (0, 0))
+        file.rename(workspace / "plain")
+        (workspace / "plain").rename(file.with_name("server.key"))
+        found = look.look([str(workspace)]).keys
+        assert str(file.with_name("server.key")) in found
+        assert str(file) not in found
+
+
+def test_only_git_changes_what_git_obeys_but_no_hook(home: Path) -> None:
+    workspace = repository(home / "w")
+    written(workspace / "AGENTS.md"), written(workspace / ".git/hooks/post-commit", "#!/bin/sh\n")
+    line = "git -c safe.directory='*' config a.b c; echo y > AGENTS.md; echo z > .git/hooks/post-commit"
+    said = shell(work(home, workspace), workspace, line)
+    assert said.count("Read-only file system") == 2
+    assert "could not write config" in said
+    assert shell(work(home, workspace, only_git=True), workspace, line).count("Read-only file system") == 1
+    assert "b = c" in (workspace / ".git/config").read_text()
+
+
+def test_what_the_user_allowed_is_open(home: Path) -> None:
+    workspace = home / "w"
+    written(workspace / ".env"), written(workspace / "AGENTS.md"), written(home / "x/y", "1\n")
+    allowance = Allowance(paths=(str(workspace / ".env"), str(workspace / "AGENTS.md"), str(home / "x")))
+    said = shell(
+        work(home, workspace, allowance=allowance), workspace, f"cat .env; echo 2 > AGENTS.md; echo 2 > {home}/x/y"
+    )
+    assert said == "hunter2\n"
+    assert (workspace / "AGENTS.md").read_text() == (home / "x/y").read_text() == "2\n"
+
+
+def test_of_etc_all_but_what_only_its_owner_reads(home: Path) -> None:
+    if os.geteuid():
+        pytest.skip("others cannot read it in any case")
+    (home / "w").mkdir()
+    said = shell(
+        work(home, home / "w"),
+        home / "w",
+        "cat /etc/shadow /etc/gshadow | wc -c; id -un; ls /etc/ssl/certs | head -1; ls /etc/ssl/private",
+    )
+    assert said.startswith("0\nroot\n")
+
+
+def test_a_workspace_with_too_many_folders_is_not_complete(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / str(number)).mkdir()
+    marks = Marks(lambda path: False, lambda path: False)
+    assert [MarkedFiles(marks, most).find(str(tmp_path)).complete for most in (12, 13)] == [False, True]
+
+
+ROOT, TOOL, CACHE, KEY, OBEYED = "/h/w", "/h/t", "/h/t/c", "/h/w/k", "/h/w/o"
+
+
+@given(
+    name=st.sampled_from((ProfileName.LOOK, ProfileName.WORK)),
+    allowed=st.lists(st.sampled_from((KEY, OBEYED, ROOT, "/h/x", "/h", "/"))),
+)
+def test_a_profile_is_what_the_machine_has_and_what_was_allowed(name: ProfileName, allowed: list[str]) -> None:
+    machine = Machine((ROOT,), ("/usr", TOOL), (CACHE,), GitPlaces(), (KEY,), (OBEYED,))
+    profile = profile_for(name, machine, Allowance(tuple(allowed)))
+    most = Access.READ if name is ProfileName.LOOK else Access.WRITE
+    there = {ROOT: most, CACHE: most, OBEYED: Access.READ, "/usr": Access.READ, KEY: Access.NONE, "/etc": Access.NONE}
+    for path, access in there.items():
+        opened = any(path == one or path.startswith(f"{one}/") for one in set(allowed) - {"/"})
+        assert profile.access(path) is (Access.WRITE if opened else access), path
+
+
+def test_links_are_followed_one_by_one(tmp_path: Path) -> None:
+    base = Path(os.path.realpath(tmp_path))
+    (base / "a").symlink_to("b/../c")
+    (base / "b").mkdir()
+    (base / "c").symlink_to(base / "d")
+    (base / "x").symlink_to("x")
+    assert links_to(str(base / "a/f")) == {str(base / "a"): "b/../c", str(base / "c"): str(base / "d")}
+    assert links_to(str(base / "x/f")) == {str(base / "x"): "x"}
