@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -90,8 +90,9 @@ REFUSED_PATHS = (
     "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
     "asked whether it may. If not, do without.]"
 )
+MADE_OBEYED = "\n[The command made what other programs obey by its name: {paths}. Tell the user.]"
 LONGEST_NOTE = 600
-"""Characters of that with the paths."""
+"""Characters of a note with paths."""
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
 LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
@@ -216,30 +217,12 @@ async def _run(
     result_characters: int,
     background: BackgroundRunner | None = None,
 ) -> ToolResult:
+    held = context.profile is not ProfileName.FREE
+    obeyed = await in_thread(partial(_obeyed, context)) if held else frozenset()
     output = CommandOutput(result_characters, context.output_file)
     live = LiveOutput(context.call_id, context.show_output)
-
-    def feed(data: bytes) -> None:
-        output.feed(data)
-        live.feed(data)
-
     try:
-        child = await context.processes.pipe(
-            shell_command(line, context.workspace.root),
-            cwd=context.workspace.root,
-            environment=shell_environment(os.environ, context.workspace.root, _inherits(context)),
-            sink=feed,
-            limits=limits,
-            profile=context.profile,
-            allowance=context.allowance,
-            call_id=context.call_id,
-            limit_memory=True,
-            agent=context.agent,
-        )
-        if background is None:
-            finished: ProcessResult | MovedCommand = await child.within(limits.time_s)
-        else:
-            finished = await background.foreground.wait_for(child, output, line, context.call_id, limits.time_s)
+        finished = await _ended(context, line, limits, background, output, live)
     except OSError as error:
         output.finish()
         text = f"The command could not be started: {error}"
@@ -259,16 +242,11 @@ async def _run(
         return _moved(finished, output, limits.time_s)
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
-    held = context.profile is ProfileName.LOOK and context.processes.sandbox.state.level is not SandboxLevel.NONE
-    hint = READ_ONLY if held and finished.exit_code else ""
-    refused = f"\n[{finished.denials_note}; do not try another way to reach it]" if finished.denials_note else ""
-    notes = 0 if context.profile is ProfileName.FREE else LONGEST_NETWORK_NOTE + LONGEST_NOTE
-    text = output.text(reserve=len(footer) + len(refused) + notes)
-    failed = bool(finished.exit_code) or _REFUSED.search(text) is not None
-    denials = await in_thread(partial(_refused, context, text)) if failed else ()
-    unreached = context.profile is ProfileName.WORK and bool(finished.exit_code)
-    footer += refused or (without_network(text) if unreached else "")
-    footer += _refused_note(denials) or (hint if _REFUSED.search(text) else "")
+    reserved = len(finished.denials_note) + LONGEST_NETWORK_NOTE + 2 * LONGEST_NOTE if held else 0
+    text = output.text(reserve=len(footer) + reserved)
+    of_sandbox = partial(_of_sandbox, context, text, finished, obeyed)
+    note, denials = await in_thread(of_sandbox) if held else ("", ())
+    footer += note
     if background is not None and (note := background.poll_note(line, context.call_id)):
         footer += f"\n{note}"
     full_output = output.finish()
@@ -279,9 +257,69 @@ async def _run(
     return replace(result, denials=denials)
 
 
+async def _ended(
+    context: ToolContext,
+    line: str,
+    limits: ProcessLimits,
+    background: BackgroundRunner | None,
+    output: CommandOutput,
+    live: LiveOutput,
+) -> ProcessResult | MovedCommand:
+    """Run the command to its end, or until it continues in the background."""
+
+    def feed(data: bytes) -> None:
+        output.feed(data)
+        live.feed(data)
+
+    child = await context.processes.pipe(
+        shell_command(line, context.workspace.root),
+        cwd=context.workspace.root,
+        environment=shell_environment(os.environ, context.workspace.root, _inherits(context)),
+        sink=feed,
+        limits=limits,
+        profile=context.profile,
+        allowance=context.allowance,
+        call_id=context.call_id,
+        limit_memory=True,
+        agent=context.agent,
+    )
+    if background is None:
+        return await child.within(limits.time_s)
+    return await background.foreground.wait_for(child, output, line, context.call_id, limits.time_s)
+
+
 def _inherits(context: ToolContext) -> ProfileName:
     """The profile whose environment a command has: what shows the whole machine runs free, but unasked."""
     return ProfileName.LOOK if context.unasked else context.profile
+
+
+def _obeyed(context: ToolContext) -> frozenset[str]:
+    """What other programs obey in the workspace where a command may write there. Looks at the disk."""
+    work = context.profile is ProfileName.WORK
+    granted = context.processes.sandbox.granted(ProfileName.WORK) if work else None
+    return frozenset(granted.read_only if granted else ())
+
+
+def _of_sandbox(
+    context: ToolContext, text: str, finished: ProcessResult, obeyed: frozenset[str]
+) -> tuple[str, tuple[SandboxDenial, ...]]:
+    """What the model is to know of the sandbox of a finished command, and the paths that were refused.
+
+    Looks at the disk; `obeyed` is what `_obeyed` found before the command.
+    """
+    refused, note = _REFUSED.search(text) is not None, ""
+    if finished.denials_note:
+        note = f"\n[{finished.denials_note}; do not try another way to reach it]"
+    elif finished.exit_code and context.profile is ProfileName.WORK:
+        note = without_network(text)
+    denials = _refused(context, text) if finished.exit_code or refused else ()
+    if denials:
+        note += _with_paths(REFUSED_PATHS, (one.subject for one in denials))
+    elif refused and finished.exit_code and context.profile is ProfileName.LOOK:
+        note += READ_ONLY if context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
+    made = sorted(_obeyed(context) - obeyed)
+    outermost = [path for path in made if not any(path.startswith(f"{other}/") for other in made)]
+    return note + (_with_paths(MADE_OBEYED, outermost) if made else ""), denials
 
 
 def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:
@@ -293,12 +331,8 @@ def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:
     return tuple(one for one in denials if Allowance((one.subject,)).beyond(context.allowance) != NOTHING_MORE)
 
 
-def _refused_note(denials: Sequence[SandboxDenial]) -> str:
-    """What the model is to know of them."""
-    if not denials:
-        return ""
-    paths = shorten_line(", ".join(one.subject for one in denials), LONGEST_NOTE - len(REFUSED_PATHS))
-    return REFUSED_PATHS.format(paths=paths)
+def _with_paths(note: str, paths: Iterable[str]) -> str:
+    return note.format(paths=shorten_line(visible(", ".join(paths)), LONGEST_NOTE - len(note)))
 
 
 def _interrupted(output: CommandOutput) -> ToolResult:
