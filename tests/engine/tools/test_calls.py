@@ -148,7 +148,7 @@ async def test_what_the_sandbox_refused_is_known_at_the_next_call_of_the_same_li
 async def test_a_call_is_held_to_looking_only_where_that_is_why_no_question_was_asked(
     profile: ProfileName, tmp_path: Path
 ) -> None:
-    core = core_in(tmp_path)
+    core = core_in(tmp_path, sandbox="auto")
     rules = cast("SessionRules", Rules(Unasked(profile), core.shared.rules.workspace))
     calls, _ = tool_calls(replace(core, shared=replace(core.shared, rules=rules)), Toolbox([bash_tool()]))
     try:
