@@ -85,3 +85,17 @@ async def test_a_session_that_requires_the_full_sandbox_begins_with_it_or_not_at
             await open_session(loaded, NoAsker(), warm=False)
     assert state.in_words in str(refused.value)
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "mode", "says_so"),
+    [(FULL, "ask", True), (FULL, "edits", True), (FULL, "yolo", False), (FULL, "plan", False), (HALF, "ask", False)],
+)
+async def test_the_list_of_rules_says_that_held_commands_run_unasked(
+    opened: Session, state: SandboxState, mode: str, says_so: bool
+) -> None:
+    opened.processes.sandbox.state = state
+    opened.permissions.set_mode(mode)
+    listed = run_command("/permissions", opened)
+    assert isinstance(listed, ShowText)
+    assert ("Commands that the sandbox holds run without a question" in listed.text) is says_so

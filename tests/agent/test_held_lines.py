@@ -1,0 +1,84 @@
+"""Command lines that the sandbox holds, in whole turns."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.engine.permissions.asker import NoAsker
+from harness.events import AgentEnd, PermissionAsked, SandboxRefused, ToolEnded, ToolOutcome
+from harness.permissions import PermissionAnswer
+from harness.sandbox import Allowance, ProfileName, SandboxLevel
+from harness.sandbox.sandbox import Sandbox
+from tests.agent.answering_user import AnsweringUser
+from tests.agent.stage import Stage, calls, says, stage
+from tests.agent.test_agents import ends, of_subagent, on_stage, task
+from tests.agent.test_permission_rules import bash, outcomes
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(Sandbox().state.level is not SandboxLevel.FULL, reason="this machine has no full sandbox"),
+]
+WRITES = f"""touch made; {sys.executable} -c "open('.vscode/settings.json', 'a').write('x')" """.strip()
+
+
+@asynccontextmanager
+async def held(folder: Path, script: str, asker: NoAsker | None = None, **values: object) -> AsyncIterator[Stage]:
+    """A stage in mode ask, with a file that an editor obeys."""
+    values = {"permission_mode": "ask", "sandbox": "auto"} | values
+    async with stage(folder, script, asker=asker or AnsweringUser(PermissionAnswer("no")), **values) as here:
+        (here.workspace / ".vscode").mkdir()
+        (here.workspace / ".vscode" / "settings.json").write_text("{}")
+        yield here
+
+
+async def test_what_the_sandbox_refused_is_asked_about_when_the_line_is_called_again(tmp_path: Path) -> None:
+    user = AnsweringUser(PermissionAnswer("no"), PermissionAnswer("once"), PermissionAnswer("no"))
+    async with held(tmp_path, "".join(calls(bash(WRITES)) for _ in range(4)) + says("Done."), user) as here:
+        turn = await here.turn()
+        file = here.workspace / ".vscode" / "settings.json"
+        assert (here.workspace / "made").exists()
+        assert file.read_text() == "{}x"
+    denied = ToolOutcome.DENIED
+    assert outcomes(turn) == [ToolOutcome.ERROR, denied, ToolOutcome.OK, denied]
+    assert "call it again with the same line" in str(turn.results[0]["content"])
+    assert [(event.subject, event.profile) for event in turn.of(SandboxRefused)] == [(str(file), "work")]
+    for _, request in user.asked:
+        assert (request.profile, request.allowance) == (ProfileName.WORK, Allowance((str(file),)))
+        assert "the sandbox refused it `.vscode/settings.json`" in request.dangers[0]
+
+
+async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Path) -> None:
+    script = calls(bash("echo x > a && cat a"), bash("rm a"), bash("docker ps > b")) + says("Done.")
+    async with held(tmp_path, script, NoAsker()) as here:
+        turn = await here.turn()
+        assert (here.workspace / "a").exists()
+    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.DENIED]
+
+
+@pytest.mark.parametrize("mode", ["plan", "deny"])
+async def test_where_only_looks_are_allowed_nothing_else_is(mode: str, tmp_path: Path) -> None:
+    async with held(tmp_path, calls(bash("touch a"), bash("ls")) + says("Done."), permission_mode=mode) as here:
+        turn = await here.turn()
+        assert not (here.workspace / "a").exists()
+    assert outcomes(turn)[0] is ToolOutcome.DENIED
+    assert turn.of(PermissionAsked) == []
+
+
+async def test_a_subagent_is_held_as_well(tmp_path: Path) -> None:
+    script = (
+        calls(task()) + of_subagent(calls(bash("touch a"), bash("rm a"))) + of_subagent(says("Some.")) + says("Ok.")
+    )
+    async with on_stage(tmp_path, script, permission_mode="ask", sandbox="auto") as here:
+        turn = await here.turn()
+        assert (here.workspace / "a").exists()
+    assert ends(turn) == [AgentEnd.ANSWERED]
+
+
+async def test_an_allow_rule_frees_a_line(tmp_path: Path) -> None:
+    async with held(tmp_path, calls(bash(WRITES)) + says("Done."), permissions_allow=["bash(*)"]) as here:
+        turn = await here.turn()
+        assert (here.workspace / ".vscode" / "settings.json").read_text() == "{}x"
+    assert [ended.outcome for ended in turn.of(ToolEnded)] == [ToolOutcome.OK]
