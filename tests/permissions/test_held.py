@@ -100,6 +100,7 @@ def test_keys_in_a_searched_folder_are_asked_about_only_where_they_are_not_hidde
     assert (decision.profile if isinstance(decision, Allow) else "asked") == expected
     asked = gate.decide(replace(request, sandbox=None))
     assert isinstance(asked, Allow if name == "nothing" else Ask)
+    assert bool(isinstance(asked, Ask) and asked.dangers) == ("key" in name or "both" in name)
 
 
 # ── a walk, with an oracle ──────────────────────────────────────────────────────────────────────
