@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from harness.sandbox.proxy import CommandNetwork
 
 MOST_CONFIG_BYTES = 200_000
+MOST_OF_A_LINE = 60
+"""Characters of the command in a question; the call above it shows more."""
 ONCE, SESSION, ALWAYS, NO = "yes, for this command", "yes, in this session", "yes, always in this folder", "no"
 
 
@@ -143,7 +145,7 @@ def _question(summary: str, hosts: Sequence[str], source: str) -> str:
     more = ", ".join(hosts[1:])
     named_by = f"{source} of this folder {'name' if source.endswith('s') else 'names'} it" if source else ""
     rest = f"\n{named_by}{f', and with it: {more}' if more else ''}." if named_by else ""
-    return f"`{shorten_line(summary)}` wants to reach {hosts[0]}.{rest}"
+    return f"`{shorten_line(summary, MOST_OF_A_LINE)}` wants to reach {hosts[0]}.{rest}"
 
 
 def _related(folder: Path, host: str) -> tuple[str, tuple[str, ...]]:
@@ -159,11 +161,14 @@ def _related(folder: Path, host: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _nobody(entry: str) -> str:
-    return f'no user is present to ask; sandbox_hosts = ["{entry}"] in the settings allows it'
+    return f'no user is present to ask; allow it with sandbox_hosts = ["{entry}"]'
 
 
 def _report(caller: CommandCaller, subject: str, why: str) -> None:
     conversation = caller.conversation
     conversation.emit(SandboxRefused(caller.call_id, "host", subject, "work", why))
-    denial = Denial(caller.call_id, caller.tool, caller.input, f"the sandbox refused {subject}: {why}")
-    conversation.denials.append(conversation.masking.value(denial))
+    told = f"the sandbox refused {subject}: {why}"
+    denials = conversation.denials
+    if denials and denials[-1].call_id == caller.call_id:  # one for each call
+        told = f"{denials.pop().why}; {subject}: {why}"
+    denials.append(conversation.masking.value(Denial(caller.call_id, caller.tool, caller.input, told)))

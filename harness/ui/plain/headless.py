@@ -368,7 +368,7 @@ def _exit_code(end: TurnEnded) -> int:
 
 def _denied(end: TurnEnded, code: int) -> str:
     shown = "; ".join(
-        short(f"{one.tool} {json.dumps(one.input, ensure_ascii=False)}: {one.why}", 160)
+        short(f"{one.tool} {short(json.dumps(one.input, ensure_ascii=False), 80)}: {one.why}", 240)
         for one in end.denials[:SHOWN_DENIALS]
     )
     more = f"; … {len(end.denials) - SHOWN_DENIALS} more" if len(end.denials) > SHOWN_DENIALS else ""

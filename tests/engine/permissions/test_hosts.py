@@ -117,10 +117,13 @@ async def test_a_refusal_is_an_event_and_a_denial_with_its_reason(tmp_path: Path
 
 async def test_without_a_user_it_is_refused_and_the_reason_names_the_setting(tmp_path: Path) -> None:
     session = Session(tmp_path, NoAsker())
-    why = await session.command().reach("a.example", 443, near=False)
-    assert why == 'no user is present to ask; sandbox_hosts = ["a.example"] in the settings allows it'
+    command = session.command()
+    why = await command.reach("a.example", 443, near=False)
+    assert why == 'no user is present to ask; allow it with sandbox_hosts = ["a.example"]'
     assert session.of(QuestionAnswered) == [QuestionAnswered("c1", "declined", "", "setting")]
-    assert [denial.call_id for denial in session.conversation.denials] == ["c1"]
+    more = await command.reach("b.example", 22, near=False)
+    (denial,) = session.conversation.denials
+    assert denial.why == f"the sandbox refused a.example:443: {why}; b.example:22: {more}", "one for each call"
 
 
 async def test_this_machine_and_its_network_are_never_asked_about(tmp_path: Path) -> None:

@@ -86,6 +86,10 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
     ("event", "line"),
     [
         (SandboxFound("none", why="no bwrap"), None),
+        (
+            SettingChanged("sandbox_hosts", "a.example (session)"),
+            "→ commands in the sandbox may reach a.example (session)",
+        ),
         (SandboxRefused("1", "path", "/etc/x", "work"), "⊘ the sandbox refused /etc/x"),
         (
             SandboxRefused("1", "host", "a.example:443", "work", "the user said no"),

@@ -324,3 +324,31 @@ async def test_a_plan_is_approved_by_number_only_and_an_edited_one_goes_back_who
 async def test_an_edited_plan_that_was_not_changed_is_the_same_also_with_the_mark_of_the_steps(text: str) -> None:
     plan = ProposedPlan(text, ("one", "--two", f"three {STEPS}"))
     assert await edited_plan(plan, {"EDITOR": "true"}) == plan
+
+
+HOSTS = QuestionAsked(
+    "call",
+    "`pip install x` wants to reach pypi.org.\npyproject.toml of this folder names it.",
+    tuple(map(QuestionOption, ("yes, for this command", "yes, in this session", "yes, always in this folder", "no"))),
+    hosts=("pypi.org",),
+)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (("y",), UserAnswer("option", "yes, for this command")),
+        (("Ｓ",), UserAnswer("option", "yes, in this session")),
+        (("a",), UserAnswer("option", "yes, always in this folder")),
+        (("n",), UserAnswer("text")),
+        (("no, use the cache",), UserAnswer("text", "use the cache")),
+        (("1", "yes please", "", "y"), UserAnswer("option", "yes, for this command")),
+        ((), DECLINED),
+    ],
+)
+async def test_hosts_are_allowed_by_a_letter_and_by_nothing_else(lines: tuple[str, ...], answer: UserAnswer) -> None:
+    given, shown, _ = await _answer(HOSTS, *lines)
+    assert given == answer
+    assert shown.startswith("? `pip install x` wants to reach pypi.org.\n  pyproject.toml of this folder names it.\n")
+    assert "y yes, for this command, s yes, in this session, a yes, always in this folder, n no" in shown
