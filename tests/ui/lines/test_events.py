@@ -42,6 +42,7 @@ from harness.events import (
     Rung,
     SandboxFound,
     SandboxRefused,
+    SettingChanged,
 )
 from harness.session import RUNGS
 from harness.ui.lines.events import ANSWERS, PROJECTIONS, line_of, recorded_line
