@@ -69,13 +69,15 @@ def probe(search_path: str, root: Path = Path("/")) -> Enforcers:
         return Enforcers(_seatbelt())
     program = shutil.which("bwrap", path=search_path)
     if program is None:
-        return Enforcers(_without("bubblewrap is not installed", install_command(os_release(root))))
+        why, repair = "bubblewrap is not installed", install_command(os_release(root))
+        return Enforcers(fallback(why, repair, landlock_version()))
     said = ""
     for made in _ways(program):
         said = _refusal((*made.arguments, *_EVERYTHING, "/bin/sh", "-c", ":"))
         if not said:
             return Enforcers(SandboxState(SandboxLevel.FULL, "bubblewrap"), made)
-    return Enforcers(_without(*explain(said, partial(_setting, root), in_container=_in_container(root))))
+    why, repair = explain(said, partial(_setting, root), in_container=_in_container(root))
+    return Enforcers(fallback(why, repair, landlock_version()))
 
 
 _EVERYTHING = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--")
@@ -139,12 +141,17 @@ def os_release(root: Path) -> dict[str, str]:
     return {}
 
 
-def _without(why: str, repair: str) -> SandboxState:
-    """The state without bubblewrap."""
-    if version := landlock_version():
-        lacks = "".join(f"; this kernel does not hold {what}" for what in not_held(version)[:1])
-        return SandboxState(SandboxLevel.FILES, "landlock", why + lacks, repair)
-    return SandboxState(SandboxLevel.NONE, "", f"{why}, and the kernel has no Landlock, or it is off", repair)
+def fallback(why: str, repair: str, version: int) -> SandboxState:
+    """The state where bubblewrap does not work. Pure.
+
+    Args:
+        version: that of Landlock; 0: there is none.
+    """
+    if not version:
+        return SandboxState(SandboxLevel.NONE, "", f"{why}, and the kernel has no Landlock, or it is off", repair)
+    lacks = not_held(version)
+    weaker = f"; this kernel is too old to hold {', '.join(lacks)}" if lacks else ""
+    return SandboxState(SandboxLevel.FILES, "landlock", why + weaker, repair)
 
 
 def _seatbelt() -> SandboxState:
