@@ -1,8 +1,8 @@
 """What of a machine a command sees: the tools of a home, the repository, and no key."""
 
 import os
-import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,13 +21,11 @@ from tests.sandbox.machine import bubblewrap, run_in
 @pytest.fixture
 def home() -> Iterator[Path]:
     """A home that is not below the folder for temporary files."""
-    made = Path("/var/lib/harness-test-home")
     try:
-        made.mkdir()
-    except OSError:
+        with tempfile.TemporaryDirectory(dir="/var/lib") as made:
+            yield Path(made)
+    except PermissionError:
         pytest.skip("only root makes a home there")
-    yield made
-    shutil.rmtree(made)
 
 
 def places(home: Path, workspace: Path, **environ: str) -> Places:
