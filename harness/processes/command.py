@@ -146,7 +146,8 @@ class ProcessCommand:
         if self.tree.group_lives():
             await asyncio.sleep(POLL_S)  # who has just closed its output is usually about to exit
         look_at((self.tree,))
-        return self.tree.left_over()
+        first = self._leader.entered.first_process
+        return tuple(one for one in self.tree.left_over() if one.pid != first)
 
     def settle(self, finished: ProcessResult, how: ProcessEnd, seconds: float = 0.0) -> None:
         """It has ended; remaining processes may be ended later, which changes only `left`."""

@@ -6,47 +6,23 @@ first process holds the other end until the last process of the command is gone.
 
 import asyncio
 import os
+import re
 import select
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+from weakref import finalize
 
 from harness.sandbox.profile import SandboxDenial, SandboxError
 
 if TYPE_CHECKING:
     from harness.sandbox.landlock import LandlockSandbox
+    from harness.sandbox.proxy import CommandNetwork
 
 T = TypeVar("T")
 
 AGAIN = "What this system offers is looked at again: call it once more"
-
-
-class CommandLink(Protocol):
-    """The way of one command into the network."""
-
-    pass_fds: tuple[int, ...]
-    """Descriptors that the command has to inherit."""
-
-    def command(self, command: Sequence[str]) -> tuple[str, ...]:
-        """`command` behind its entry, to be started in a network of its own."""
-        ...
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """The variables by which programs find the way."""
-        ...
-
-    @property
-    def denials(self) -> Sequence[SandboxDenial]:
-        """What it was refused until now."""
-        ...
-
-    def begin(self) -> None:
-        """The command has started."""
-
-    def close(self) -> None:
-        """Serve it no longer. Calling it again does nothing."""
 
 
 class Entered:
@@ -71,6 +47,11 @@ class Entered:
         """Whether the sandbox says that nothing of the command lives, waiting so many seconds for that. To be asked in
         a thread, after its leader has exited."""
         return False
+
+    @property
+    def first_process(self) -> int:
+        """The process that the sandbox itself has beside those of the command; 0: none."""
+        return 0
 
     def trouble(self, exit_code: int) -> str:
         """Why the command did not begin, in one sentence; empty: it did. To be asked after `is_empty`."""
@@ -104,7 +85,7 @@ class WrappedCommand(Entered):
         wrap: Callable[[Sequence[str]], tuple[str, ...]],
         command: Sequence[str],
         environment: Mapping[str, str],
-        network: CommandLink | None,
+        network: "CommandNetwork | None",
         broke: Callable[[], None],
     ) -> None:
         """
@@ -113,16 +94,18 @@ class WrappedCommand(Entered):
             network: its way to allowed hosts; None: it has none.
             broke: called when the sandbox could not be made.
         """
-        self._report, self._theirs = os.pipe()
+        self._report, writing = os.pipe()
         os.set_blocking(self._report, False)
+        self._close_report = finalize(self, os.close, self._report)
+        self._theirs: tuple[int, ...] = (writing, os.dup(writing))  # bubblewrap closes each of them elsewhere
         inside = network.command(command) if network else tuple(command)
         program, *rest = wrap(inside)
-        report = str(self._theirs)
+        held, written = map(str, self._theirs)
         super().__init__(
-            (program, "--sync-fd", report, "--json-status-fd", report, *rest),
+            (program, "--sync-fd", held, "--json-status-fd", written, *rest),
             {**environment, **(network.environment if network else {})},
         )
-        self.pass_fds = (self._theirs, *(network.pass_fds if network else ()))
+        self.pass_fds = (*self._theirs, *(network.pass_fds if network else ()))
         self._network, self._broke = network, broke
         self._loop = asyncio.get_running_loop()
         self._told = b""
@@ -156,6 +139,12 @@ class WrappedCommand(Entered):
             self._read()
         return self._is_empty
 
+    @property
+    def first_process(self) -> int:
+        """As above."""
+        found = re.search(rb'"child-pid": (\d+)', self._told)
+        return int(found[1]) if found else 0
+
     def trouble(self, exit_code: int) -> str:
         """As above."""
         if exit_code <= 0 or b"exit-code" in self._told:  # negative: we ended bubblewrap before the command exited
@@ -173,10 +162,10 @@ class WrappedCommand(Entered):
 
     def abandon(self) -> None:
         """Serve it no longer, whatever of it lives."""
-        if self._report >= 0:
+        if self._close_report.alive:
             self._loop.remove_reader(self._report)
-            os.close(self._report)
-            self._report = -1
+        if self._is_empty:  # else the thread that waits for its exit may be reading
+            self._close_report()
         if self._network:
             self._network.close()
 
@@ -197,6 +186,6 @@ class WrappedCommand(Entered):
             self._is_empty = not heard
 
     def _close_theirs(self) -> None:
-        if self._theirs >= 0:
-            os.close(self._theirs)
-            self._theirs = -1
+        for one in self._theirs:
+            os.close(one)
+        self._theirs = ()

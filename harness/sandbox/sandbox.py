@@ -1,14 +1,23 @@
 """The one owner of the sandbox: it knows what this machine can enforce, and puts each command into its profile."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from weakref import WeakSet
 
-from harness.sandbox.entered import Entered, LandlockedCommand
+from harness.base.concurrency import in_thread
+from harness.base.secrets import secret_name, secrets_in
+from harness.sandbox.entered import Entered, LandlockedCommand, WrappedCommand
 from harness.sandbox.profile import (
     NOTHING_MORE,
     Allowance,
-    Network,
     Profile,
     ProfileName,
     SandboxError,
@@ -16,32 +25,70 @@ from harness.sandbox.profile import (
     SandboxState,
 )
 
+if TYPE_CHECKING:
+    from harness.sandbox.places import Places
+    from harness.sandbox.probe import Enforcers
+    from harness.sandbox.proxy import CommandNetwork
+
+_GIT_VALUE = re.compile(r"GIT_CONFIG_VALUE_(\d+)")
+_GIT_SECRETS = ("extraheader", "password", "token")
+"""What settings of git with secrets end in."""
+_HARMLESS = re.compile(r"PWD|OLDPWD|GIT_CONFIG_KEY_\d+")
+"""They look like names of secrets."""
+
+Hosts = Callable[[Mapping[str, str], str, Allowance], "CommandNetwork"]
+
 
 class Sandbox:
     """Puts commands into their profiles. One for each program; `aclose` ends it."""
 
-    def __init__(self, *, off: bool = False) -> None:
-        """`off`: hold nothing, because the user says so."""
-        self.is_off = off
-        """The user has switched it off."""
+    def __init__(
+        self,
+        choice: Literal["auto", "off", "required"] = "auto",
+        *,
+        places: "Callable[[], Places] | None" = None,
+        roots: Callable[[], Sequence[Path]] | None = None,
+        hosts: Hosts | None = None,
+        inherited: Sequence[str] = (),
+        search_path: str = os.defpath,
+    ) -> None:
+        """
+        Args:
+            choice: the best that this machine can enforce, nothing, or only the full sandbox.
+            places: gives what knows which folders a command may read and write; None: no place holds keys.
+            roots: the folders of the workspace; None: the one where a command starts.
+            hosts: makes the way of a command into the network from its environment outside, the id of its call, and
+                what it is allowed; None: it has none.
+            inherited: patterns of variables that are inherited although their names promise a secret.
+            search_path: folders where the enforcers are found, none of which the workspace controls.
+        """
+        self.choice = choice
+        self._places, self._roots = places or _default_places, roots
+        self._hosts, self._inherited, self._search_path = hosts, inherited, search_path
+        self._looking = threading.Lock()
+        self._private = ""
+        """The folder of the session; empty: it was not needed."""
+        self._open: WeakSet[WrappedCommand] = WeakSet()
 
     @cached_property
     def state(self) -> SandboxState:
-        """What this machine can enforce."""
-        if self.is_off:
-            return SandboxState(SandboxLevel.NONE, why="it is switched off", repair='sandbox = "auto"')
-        from harness.sandbox.landlock import landlock_version
+        """What this machine can enforce. The first time it is tried, which may take a second or two."""
+        return self._enforcers.state
 
-        if landlock_version():
-            return SandboxState(SandboxLevel.FILES, "landlock")
-        return SandboxState(SandboxLevel.NONE, why="the kernel has no Landlock")
+    @cached_property
+    def _enforcers(self) -> "Enforcers":
+        from harness.sandbox.probe import Enforcers, probe
+
+        if self.choice == "off":
+            return Enforcers(SandboxState(SandboxLevel.NONE, why="it is switched off", repair='sandbox = "auto"'))
+        return probe(self._search_path)
 
     def granted(self, profile: ProfileName) -> Profile | None:
         """What a profile grants to a command that starts now, where all of it is enforced; None: it is not.
 
-        Looks at the disk, so call it in a thread.
+        Looks at the disk.
         """
-        return None
+        return self._profile(profile, NOTHING_MORE) if self.state.level is SandboxLevel.FULL else None
 
     async def enter(
         self,
@@ -63,14 +110,95 @@ class Sandbox:
         """
         if profile is ProfileName.FREE:
             return Entered(command, environment)
-        if profile is ProfileName.WORK:
-            raise SandboxError("nothing on this machine holds the command to the workspace; ask the user to allow it")
-        if self.state.level is SandboxLevel.NONE:
+        found = await in_thread(partial(self._held, profile, cwd, allowance))
+        if found is None:
             return Entered(command, environment)
-        from harness.sandbox.landlock import LandlockSandbox
+        held, wrap = found
+        kept = without_secrets(environment, self._inherited)
+        if wrap is None:
+            from harness.sandbox.landlock import LandlockSandbox
 
-        held = Profile(profile, readable=("/",), network=Network.OPEN)
-        return LandlockedCommand(command, environment, LandlockSandbox(held))
+            return LandlockedCommand(command, kept, LandlockSandbox(held))
+        link = self._hosts(environment, call_id, allowance) if self._hosts and profile is ProfileName.WORK else None
+        entered = WrappedCommand(wrap, command, {**kept, "TMPDIR": "/tmp"}, link, self._look_again)
+        self._open.add(entered)
+        return entered
 
     async def aclose(self) -> None:
-        """Remove what the commands of the session shared."""
+        """Serve no command any longer, and remove what those of the session shared."""
+        for entered in tuple(self._open):
+            entered.abandon()
+        if self._private:
+            await in_thread(partial(shutil.rmtree, self._private, ignore_errors=True))
+
+    def _held(
+        self, name: ProfileName, cwd: Path, allowance: Allowance
+    ) -> tuple[Profile, Callable[[Sequence[str]], tuple[str, ...]] | None] | None:
+        """The profile of a command, and what makes the command line of bubblewrap; None: it is not needed.
+
+        None at all: nothing holds commands here, and they run without.
+        """
+        level, program = self.state.level, self._enforcers.bubblewrap
+        if level is not SandboxLevel.FULL and (self.choice == "required" or name is ProfileName.WORK):
+            raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); ask the user to allow it")
+        if level is SandboxLevel.NONE:
+            return None
+        profile = self._profile(name, allowance, cwd)
+        if program is None:
+            return profile, None
+        from harness.sandbox.bubblewrap import bubblewrap_command
+
+        private = self._private_folder()
+        return profile, partial(
+            bubblewrap_command, program, profile, cwd=str(cwd), private=private, is_folder=os.path.isdir
+        )
+
+    def _profile(self, name: ProfileName, allowance: Allowance, cwd: Path | None = None) -> Profile:
+        from harness.sandbox.places import profile_for
+
+        roots = self._roots() if self._roots else (cwd or Path.cwd(),)
+        with self._looking:
+            return profile_for(name, self._places().look([str(root) for root in roots]), allowance)
+
+    def _private_folder(self) -> str:
+        """The private folder of the session, made with the first command and when it is gone. Raises SandboxError."""
+        from harness.sandbox.bubblewrap import EMPTY_FILE, EMPTY_FOLDER, TMP
+        from harness.sandbox.places import private_folder
+
+        with self._looking:
+            parts = [Path(self._private, name) for name in (TMP, EMPTY_FOLDER, EMPTY_FILE)]
+            if not self._private or not all(part.exists() for part in parts):
+                try:
+                    self._private = private_folder()
+                except OSError as error:
+                    folder, why = tempfile.gettempdir(), error.strerror
+                    raise SandboxError(
+                        f"its private folder cannot be made in {folder} ({why}); make room there"
+                    ) from error
+            return self._private
+
+    def _look_again(self) -> None:
+        """The sandbox of a command could not be made: try anew what this machine can enforce."""
+        for found in ("state", "_enforcers"):
+            self.__dict__.pop(found, None)
+
+
+@cache
+def _default_places() -> "Places":
+    from harness.sandbox.places import Marks, Places
+
+    return Places(str(Path.home()), os.environ, Marks(lambda path: False, lambda path: False))
+
+
+def without_secrets(environment: Mapping[str, str], inherited: Sequence[str]) -> dict[str, str]:
+    """The variables that a command in the sandbox inherits: none that promises a secret or shows one by its form, but
+    those of the patterns `inherited`. A setting of git with a secret is emptied."""
+    kept: dict[str, str] = {}
+    for name, value in environment.items():
+        is_secret = secret_name(name) or bool(secrets_in({name: value}))
+        if (setting := _GIT_VALUE.fullmatch(name)) is not None:
+            key = environment.get(f"GIT_CONFIG_KEY_{setting[1]}", "").lower()
+            kept[name] = "" if is_secret or key.endswith(_GIT_SECRETS) else value
+        elif not is_secret or _HARMLESS.fullmatch(name) or any(fnmatchcase(name, one) for one in inherited):
+            kept[name] = value
+    return kept

@@ -278,9 +278,10 @@ from pathlib import Path
 from harness.processes import Processes
 from harness.sandbox import ProfileName
 from harness.sandbox.landlock import landlock_version
+from harness.sandbox.sandbox import Sandbox
 
 async def main():
-    processes, heard = Processes(), bytearray()
+    processes, heard = Processes(sandbox=Sandbox(search_path="/no/programs")), bytearray()
     line = "touch new && echo ${TMPDIR-unset}"
     environment = {"PATH": os.environ["PATH"]}
     await processes.run(

@@ -8,9 +8,10 @@ import psutil
 import pytest
 
 from harness.events import FailureCategory, ToolOutcome
-from harness.processes import ProcessLimits, ProcessResult, SurvivingProcess
+from harness.processes import Processes, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.sandbox import ProfileName
 from harness.sandbox.landlock import landlock_version
+from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
@@ -198,7 +199,8 @@ async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
 async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: ProcessLimits) -> None:
-    looking = replace(context, profile=ProfileName.LOOK)
+    processes = Processes(sandbox=Sandbox(search_path="/no/programs"))
+    looking = replace(context, profile=ProfileName.LOOK, processes=processes)
     refused = await bash(looking, limits, "echo x > new")
     assert list(context.workspace.root.iterdir()) == []
     assert refused.content.endswith("Permission denied\n\n[exit 1]" + READ_ONLY)
@@ -224,7 +226,7 @@ async def test_nothing_is_explained_where_nothing_was_refused(
 async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: ProcessLimits) -> None:
     tool = bash_tool(limits, 2_000)
     result = await tool.run(
-        replace(context, profile=ProfileName.LOOK),
+        replace(context, profile=ProfileName.LOOK, processes=Processes(sandbox=Sandbox(search_path="/no/programs"))),
         tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None}),
     )
     assert result.content.endswith(READ_ONLY)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.base.clock import SystemClock
-from harness.base.errors import SettingsError
 from harness.engine.build.from_settings import (
     agents_for,
     board_for,
@@ -17,6 +16,7 @@ from harness.engine.build.from_settings import (
     skills_for,
 )
 from harness.engine.build.options import AgentOptions
+from harness.engine.build.sandbox import sandbox_for
 from harness.engine.connection import ModelConnection, OrderedToolFaults, address_of
 from harness.engine.conversation import Conversation
 from harness.engine.core import SharedParts
@@ -31,8 +31,6 @@ from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
 from harness.processes import Processes
-from harness.sandbox import SandboxLevel
-from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
@@ -62,7 +60,9 @@ def shared_parts(
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
         hosts=hosts,
-        processes=Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings)),
+        processes=Processes(
+            memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings, rules, hosts.link)
+        ),
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(
@@ -78,17 +78,6 @@ def shared_parts(
         tool_faults=OrderedToolFaults(),
         notices=notices,
     )
-
-
-def sandbox_for(settings: Settings) -> Sandbox:
-    """What holds commands to their profiles. Raises SettingsError if the settings require more than there is."""
-    sandbox = Sandbox(off=settings.sandbox == "off")
-    if settings.sandbox == "required" and sandbox.state.level is not SandboxLevel.FULL:
-        state = sandbox.state.in_words
-        raise SettingsError(
-            f'sandbox = "required", but the sandbox here is {state}; to start without it: --sandbox auto.'
-        )
-    return sandbox
 
 
 def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Settings:

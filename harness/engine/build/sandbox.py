@@ -1,0 +1,51 @@
+"""What holds the commands of a session to their profiles, by its settings and rules."""
+
+import os
+from functools import lru_cache
+
+from harness.base.errors import SettingsError
+from harness.base.files import home_folder
+from harness.engine.permissions.session_rules import SessionRules
+from harness.permissions import PermissionRule
+from harness.processes.search_path import own_search_path
+from harness.sandbox import SandboxLevel
+from harness.sandbox.places import Marks, Places
+from harness.sandbox.sandbox import Hosts, Sandbox
+from harness.settings import Settings
+
+
+def sandbox_for(settings: Settings, rules: SessionRules, hosts: Hosts) -> Sandbox:
+    """The sandbox of a session. What it can enforce is found out when that is first asked.
+
+    Args:
+        hosts: makes the way of a command to the hosts that it may reach.
+
+    Raises SettingsError if the settings require more than there is.
+    """
+    book = rules.permissions.book
+    assert book is not None
+
+    def holds_keys(path: str) -> bool:
+        return book.around.key_inside(path) or book.withholds(path)
+
+    def is_obeyed(path: str) -> bool:
+        return book.around.obeyed((path,))
+
+    @lru_cache(maxsize=1)
+    def places(_: tuple[PermissionRule, ...]) -> Places:
+        return Places(str(home_folder()), os.environ, Marks(holds_keys, is_obeyed))
+
+    sandbox = Sandbox(
+        settings.sandbox,
+        places=lambda: places(rules.rules),  # a new rule may hide what was found before
+        roots=lambda: rules.workspace.roots,
+        hosts=hosts,
+        inherited=settings.sandbox_env,
+        search_path=own_search_path(settings.workspace),
+    )
+    if settings.sandbox == "required" and sandbox.state.level is not SandboxLevel.FULL:
+        state = sandbox.state.in_words
+        raise SettingsError(
+            f'sandbox = "required", but the sandbox here is {state}; to start without it: --sandbox auto.'
+        )
+    return sandbox
