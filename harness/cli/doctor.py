@@ -134,7 +134,7 @@ def _program() -> dict[str, object]:
 
 def _check_sandbox(report: "_Report", settings: Settings) -> None:
     """What holds shell commands; a failure where the settings require more."""
-    from harness.engine.build.shared import sandbox_for
+    from harness.engine.build.sandbox import sandbox_for
 
     try:
         sandbox = sandbox_for(settings)

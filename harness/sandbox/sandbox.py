@@ -185,7 +185,8 @@ class Sandbox:
 
 @cache
 def _default_places() -> "Places":
-    from harness.sandbox.places import Marks, Places
+    from harness.sandbox.marked_files import Marks
+    from harness.sandbox.places import Places
 
     return Places(str(Path.home()), os.environ, Marks(lambda path: False, lambda path: False))
 

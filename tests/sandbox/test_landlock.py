@@ -361,7 +361,7 @@ async def test_it_costs_little(shell: Shell) -> None:
     pairs = [(await seconds(ProfileName.FREE), await seconds(ProfileName.LOOK)) for _ in range(40)]
     free, held = (statistics.median(times) for times in zip(*pairs, strict=True))
     print(f"free {free * 1e3:.2f} ms, read-only {held * 1e3:.2f} ms, ratio {held / free:.2f}")
-    assert held < 3 * free
+    assert held < 3 * free + 0.02
 
 
 def held(profile: Profile, *command: str, version: int | None = None) -> "subprocess.CompletedProcess[str]":

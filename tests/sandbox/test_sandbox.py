@@ -153,7 +153,7 @@ async def test_what_a_command_leaves_running_lives_on_is_named_and_can_be_ended(
         agent="a1",
     )
     finished = await child.wait()
-    assert (finished.exit_code, heard) == (0, b"up\n")
+    assert (finished.exit_code, bytes(heard)) == (0, b"up\n")
     assert [left.name for left in finished.left] == ["sleep", "sleep"]
     assert {line for process in shell.trace.living() for line in process.cmdline()[1:2]} >= {"61", "62"}
     assert len(await shell.processes.end_left("a1")) >= 2
@@ -294,7 +294,7 @@ async def test_without_bubblewrap(
     with suppress(SandboxError):
         await Shell(processes, trace, root, limits).run("echo it runs", heard, profile=profile)
     await processes.aclose()
-    assert heard == (b"it runs\n" if runs else b"")
+    assert bytes(heard) == (b"it runs\n" if runs else b"")
 
 
 # ── what it inherits ────────────────────────────────────────────────────────────────────────────
