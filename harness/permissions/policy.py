@@ -468,9 +468,11 @@ class Permissions:
         """The question about a line that needs more than the sandbox gave it."""
         around = Surroundings("", "") if self.book is None else self.book.around
         shown = [f"`{one}`" for one in (*map(around.shown, refused.paths), *refused.hosts)]
-        why = f"the sandbox refused it {', '.join(shown)}"
+        why = f"the sandbox keeps it from {', '.join(shown)}"
         guarded = around.key(refused.paths) or around.protected(refused.paths) or around.obeyed(refused.paths)
         dangers = (f"{why}, a place for keys or for what other programs run or obey",) if guarded else ()
+        if not guarded and any(map(around.wide, refused.paths)):
+            return Ask(f"{why}, which is too much to open", firm=False)
         more = refused.with_more(self._more)
         return Ask("; ".join(dangers) or why, firm=guarded, dangers=dangers, profile=ProfileName.WORK, allowance=more)
 

@@ -238,6 +238,12 @@ class Surroundings:
         """One of the paths is a file that something obeys by its name."""
         return any(self._obeyed.fullmatch(path.casefold()) for path in paths)
 
+    def wide(self, path: str) -> bool:
+        """Below it are the workspace or the home, or a place for keys or files that others run."""
+        patterns = (self.pattern(text) for text in (*KEYS, *START_UP) if not text.startswith("**/"))
+        places = (self.workspace, self.home, *(pattern.folder for pattern in patterns))
+        return any(f"{place}/".startswith(f"{path.rstrip('/')}/") for place in places)
+
     def names_obeyed(self, pattern: PathPattern) -> bool:
         """It spells out the file, or the folder of files that are obeyed."""
         return not re.search(r"[*?]", pattern.text.rpartition("/")[2]) or self.obeyed((pattern.folder,))

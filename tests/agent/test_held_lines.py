@@ -47,7 +47,7 @@ async def test_what_the_sandbox_refused_is_asked_about_when_the_line_is_called_a
     assert [(event.subject, event.profile) for event in turn.of(SandboxRefused)] == [(str(file), "work")]
     for _, request in user.asked:
         assert (request.profile, request.allowance) == (ProfileName.WORK, Allowance((str(file),)))
-        assert "the sandbox refused it `.vscode/settings.json`" in request.dangers[0]
+        assert "the sandbox keeps it from `.vscode/settings.json`" in request.dangers[0]
 
 
 async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Path) -> None:

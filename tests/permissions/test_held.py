@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from itertools import product
+from posixpath import normpath
 
 import pytest
 from hypothesis import given
@@ -220,7 +221,7 @@ def test_a_line_that_was_refused_something_is_asked_about_with_exactly_that() ->
     asked = gate.decide(in_sandbox(gate, "make", refused=REFUSED))
     assert isinstance(asked, Ask)
     assert (asked.profile, asked.allowance, asked.dangers, asked.firm) == (ProfileName.WORK, REFUSED, (), False)
-    assert asked.why == "the sandbox refused it `/srv/other/a`, `example.org:443`"
+    assert asked.why == "the sandbox keeps it from `/srv/other/a`, `example.org:443`"
     request = replace(in_sandbox(gate, "make", refused=REFUSED), profile=asked.profile, allowance=asked.allowance)
     once = gate.remember(request, PermissionAnswer("once"))
     assert isinstance(once, Allow)
@@ -240,7 +241,7 @@ def test_a_line_that_was_refused_something_is_asked_about_with_exactly_that() ->
     assert (looks.profile, looks.allowance) == (ProfileName.LOOK, NOTHING_MORE)
     more = gate.decide(in_sandbox(gate, "make", refused=Allowance(("/srv/other/a/b", "/srv/third"))))
     assert isinstance(more, Ask)
-    assert more.why == "the sandbox refused it `/srv/third`"
+    assert more.why == "the sandbox keeps it from `/srv/third`"
     assert more.allowance == Allowance(("/srv/third", *REFUSED.paths), REFUSED.hosts)
 
 
@@ -259,6 +260,26 @@ def test_a_refused_place_for_keys_or_for_what_others_run_is_dangerous(path: str)
     assert asked.firm
     assert asked.dangers == (asked.why,)
     assert f"`{path}`, a place for keys or for what other programs run or obey" in asked.why
+
+
+@pytest.mark.parametrize(
+    ("path", "wide"),
+    [
+        *(
+            (path, True)
+            for path in ("/", "/home", "/home/ada", "/home/ada/.config", "/home/ada/.cargo", "/srv", "/etc")
+        ),
+        *((path, False) for path in ("/srv/other", "/srv/projects", "/home/ada/notes", "/home/ada/.config/tool")),
+    ],
+)
+def test_a_folder_with_more_than_the_line_needs_is_not_opened(path: str, wide: bool) -> None:
+    gate = permissions()
+    asked = gate.decide(in_sandbox(gate, "make", refused=Allowance((normpath(path),))))
+    assert isinstance(asked, Ask)
+    assert (asked.profile is ProfileName.FREE) is wide
+    assert ("too much to open" in asked.why) is wide
+    assert asked.allowance == (NOTHING_MORE if wide else Allowance((path,)))
+    assert not asked.dangers
 
 
 @pytest.mark.parametrize(
@@ -309,3 +330,13 @@ def test_what_is_beyond_an_allowance_is_what_it_does_not_cover(one: Allowance, o
     assert (set(both.paths), set(both.hosts)) == ({*one.paths, *other.paths}, {*one.hosts, *other.hosts})
     assert len(both.paths) == len(set(both.paths))
     assert one.beyond(both) == NOTHING_MORE
+
+
+def test_plan_mode_says_what_a_line_would_do() -> None:
+    for line, why in (("make", "bash runs a program (it runs `make`)"), ("echo x > a", "(it writes `a`)")):
+        denied = decided(line, Mode.PLAN)
+        assert isinstance(denied, Deny)
+        assert why in denied.why
+    denied = permissions(Mode.PLAN).decide(PermissionRequest("1", "mcp_x", Effect.RUN, "a", "a", {}))
+    assert isinstance(denied, Deny)
+    assert denied.why.endswith("mcp_x runs a program")

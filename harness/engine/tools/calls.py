@@ -1,6 +1,7 @@
 """The tool calls of one reply: dispatch, permission, run, results in call order."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -399,10 +400,10 @@ class ToolCalls:
     def _keep_refusals(self, item: _Ready, result: ToolResult) -> None:
         """The same command line is asked about with the paths that the sandbox refused it; hosts are asked about when
         it wants to reach them."""
-        paths = tuple(one.subject for one in result.denials if one.kind == "path")
+        paths = [one.subject for one in result.denials if one.kind == "path"]
         if paths and item.profile != ProfileName.FREE:
-            line = _line(item.tool, item.call)
-            self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(Allowance(paths))
+            line, opened = _line(item.tool, item.call), Allowance(tuple(map(_existing, paths)))
+            self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(opened)
             profile: Literal["look", "work"] = "look" if item.profile is ProfileName.LOOK else "work"
             for path in paths:
                 self._conversation.emit(SandboxRefused(item.call.id, "path", path, profile))
@@ -516,6 +517,11 @@ class ToolCalls:
 def _line(tool: Tool, call: ToolCall) -> str:
     """The command line of a call; empty: it has none."""
     return (tool.command_line(call.input) or "") if tool.command_line else ""
+
+
+def _existing(path: str) -> str:
+    """The path, or the folder above it in which it can be made."""
+    return next((str(one) for one in (Path(path), *Path(path).parents) if os.path.lexists(one)), "/")
 
 
 def _blocked(hooked: MergedAnswer) -> ToolResult:
