@@ -1,7 +1,7 @@
 """Command lines that the sandbox holds, in whole turns."""
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -25,10 +25,14 @@ WRITES = f"""touch made; {sys.executable} -c "open('.vscode/settings.json', 'a')
 
 
 @asynccontextmanager
-async def held(folder: Path, script: str, asker: NoAsker | None = None, **values: object) -> AsyncIterator[Stage]:
-    """A stage in mode ask, with a file that an editor obeys."""
-    values = {"permission_mode": "ask", "sandbox": "auto"} | values
-    async with stage(folder, script, asker=asker or AnsweringUser(PermissionAnswer("no")), **values) as here:
+async def held(
+    folder: Path, script: str, asker: NoAsker | None = None, mode: str = "ask", allow: Sequence[str] = ()
+) -> AsyncIterator[Stage]:
+    """A stage with a file that an editor obeys."""
+    user = asker or AnsweringUser(PermissionAnswer("no"))
+    async with stage(
+        folder, script, asker=user, permission_mode=mode, permissions_allow=list(allow), sandbox="auto"
+    ) as here:
         (here.workspace / ".vscode").mkdir()
         (here.workspace / ".vscode" / "settings.json").write_text("{}")
         yield here
@@ -60,7 +64,7 @@ async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Pa
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])
 async def test_where_only_looks_are_allowed_nothing_else_is(mode: str, tmp_path: Path) -> None:
-    async with held(tmp_path, calls(bash("touch a"), bash("ls")) + says("Done."), permission_mode=mode) as here:
+    async with held(tmp_path, calls(bash("touch a"), bash("ls")) + says("Done."), mode=mode) as here:
         turn = await here.turn()
         assert not (here.workspace / "a").exists()
     assert outcomes(turn)[0] is ToolOutcome.DENIED
@@ -78,7 +82,7 @@ async def test_a_subagent_is_held_as_well(tmp_path: Path) -> None:
 
 
 async def test_an_allow_rule_frees_a_line(tmp_path: Path) -> None:
-    async with held(tmp_path, calls(bash(WRITES)) + says("Done."), permissions_allow=["bash(*)"]) as here:
+    async with held(tmp_path, calls(bash(WRITES)) + says("Done."), allow=["bash(*)"]) as here:
         turn = await here.turn()
         assert (here.workspace / ".vscode" / "settings.json").read_text() == "{}x"
     assert [ended.outcome for ended in turn.of(ToolEnded)] == [ToolOutcome.OK]
