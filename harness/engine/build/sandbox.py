@@ -49,7 +49,7 @@ def _places(rules: SessionRules) -> Callable[[], Places]:
         return book.around.key_inside(path) or book.withholds(path)
 
     def is_obeyed(path: str) -> bool:
-        return book.around.obeyed((path,))
+        return book.around.obeyed((path,)) or book.around.protected((path,))
 
     @lru_cache(maxsize=1)
     def places(_: tuple[PermissionRule, ...]) -> Places:
