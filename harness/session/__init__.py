@@ -22,6 +22,7 @@ from harness.policies.recovery.transitions import exit_code
 from harness.processes import ExitCounts
 from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.opening import Opening, open_session
+from harness.session.sandbox import SandboxReport
 from harness.session.session import Session, sessions_of
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
@@ -54,6 +55,7 @@ __all__ = [
     "RewindPlan",
     "RewindPoint",
     "SandboxLevel",
+    "SandboxReport",
     "SandboxState",
     "Session",
     "SessionSummary",

@@ -29,6 +29,7 @@ from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
 from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
+from harness.session.sandbox import SandboxReport, sandbox_report
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
@@ -313,6 +314,11 @@ class Session:
     def sandbox(self) -> SandboxState:
         """What holds the commands of the model."""
         return self.processes.sandbox.state
+
+    async def sandbox_report(self) -> SandboxReport:
+        """The sandbox as it is now: state, hosts, what is hidden."""
+        rules, inherited = self.permissions, self.settings.sandbox_env
+        return await in_thread(partial(sandbox_report, self.processes.sandbox, rules.host_scopes, inherited))
 
     def take_sandbox_notice(self) -> str:
         """The state of the sandbox if it is not full and differs from the last notice, which the state folder keeps;

@@ -1,22 +1,22 @@
 """What a session says of the sandbox: an event, a notice once, a refusal where the settings require more."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from harness.base.errors import SettingsError
 from harness.events import Event, SandboxFound
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.sandbox import SandboxLevel, SandboxState
-from harness.sandbox.sandbox import Sandbox
 from harness.session import NoAsker, Session, open_session
 from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import ShowText
+from harness.ui.commands.results import StartTask
 from harness.ui.panel.state import Panel
 from tests.agent.stage import says, settings_of
+from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
 HALF = SandboxState(SandboxLevel.FILES, "landlock", "bubblewrap is not installed", "apt install bubblewrap")
@@ -63,39 +63,35 @@ async def test_the_status_line_names_a_state_that_is_not_full(opened: Session, s
     assert [one for one in facts if one in ("files only", "no sandbox", "full")] == [fact][: bool(fact)]
 
 
-async def test_the_command_shows_the_state_the_profiles_and_what_is_allowed(tmp_path: Path, opened: Session) -> None:
-    opened.processes.sandbox.state = HALF
-    shown = run_command("/sandbox", opened)
-    assert isinstance(shown, ShowText)
-    rows = [line.split(maxsplit=1) for line in shown.text.splitlines()]
-    assert rows[:2] == [["state", "files only, by Landlock"], ["because", "bubblewrap is not installed"]]
-    assert [name for name, _ in rows[3:6]] == ["look", "work", "free"]
-    assert max(map(len, shown.text.splitlines())) < 80
-
-
-async def test_a_session_that_requires_the_full_sandbox_begins_with_it_or_not_at_all(tmp_path: Path) -> None:
-    state = Sandbox().state
-    async with PracticeServer(script=Script.parse(says("Hello."))) as server:
-        loaded = settings_of(tmp_path, server.base_url, sandbox="required")
-        if state.level is SandboxLevel.FULL:
-            async with await open_session(loaded, NoAsker(), warm=False) as session:
-                assert session.sandbox == state
-            return
-        with pytest.raises(SettingsError) as refused:
-            await open_session(loaded, NoAsker(), warm=False)
-    assert state.in_words in str(refused.value)
-    assert refused.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("state", "mode", "says_so"),
-    [(FULL, "ask", True), (FULL, "edits", True), (FULL, "yolo", False), (FULL, "plan", False), (HALF, "ask", False)],
-)
-async def test_the_list_of_rules_says_that_held_commands_run_unasked(
-    opened: Session, state: SandboxState, mode: str, says_so: bool
+async def test_the_command_shows_the_state_the_hosts_with_their_origin_and_what_is_hidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened.processes.sandbox.state = state
-    opened.permissions.set_mode(mode)
-    listed = run_command("/permissions", opened)
-    assert isinstance(listed, ShowText)
-    assert ("Commands that the sandbox holds run without a question" in listed.text) is says_so
+    monkeypatch.setenv("A_PASSWORD_OF_THE_TEST", "not inherited")
+    async with PracticeServer(script=Script.parse(says("Hello."))) as server:
+        loaded = settings_of(tmp_path, server.base_url, sandbox="auto", sandbox_hosts=["pypi.org"])
+        async with await open_session(loaded, NoAsker(), warm=False) as session:
+            session.permissions.allow_hosts(["a.example"], keep=False)
+            session.processes.sandbox.state = HALF
+            shown = run_command("/sandbox", session)
+            assert isinstance(shown, StartTask)
+            text = await shown.work
+    rows = dict(line.split(maxsplit=1) for line in text.splitlines())
+    assert (rows["state"], rows["because"]) == ("files only, by Landlock", "bubblewrap is not installed")
+    assert rows["hosts"] == "pypi.org (from the settings), a.example (for this session)"
+    assert re.fullmatch(r"[1-9]\d* variables? with secrets", rows["hidden"])
+    assert max(map(len, text.splitlines())) < 80
+
+
+async def test_a_session_that_requires_the_full_sandbox_does_not_begin_where_bubblewrap_is_missing(
+    tmp_path: Path,
+) -> None:
+    place = Place(tmp_path / "project")
+    place.folder.mkdir()
+    without = {"PATH": str(tmp_path), "HARNESS_PLAIN": "", "HARNESS_SANDBOX": "required"}
+    for arguments in (["-p", "hello"], ["--plain"]):
+        ended = await run(place, *arguments, env=without)
+        assert (ended.code, ended.out) == (2, "")
+        assert re.search(r'^harness: sandbox = "required", but the sandbox here is .+: bubblewrap is not', ended.err)
+        assert ended.err.endswith("; to start without it: --sandbox auto.\n")
+    ended = await run(place, "-p", "hello", env=without | {"HARNESS_SANDBOX": "auto"})
+    assert (ended.code, "sandbox: " in ended.err) == (0, True)

@@ -79,11 +79,11 @@ class SessionRules:
         for verdict, rules in given.items():
             for rule in rules:
                 self._begin_with(verdict, rule, RuleScope.SETTINGS, f"permissions_{verdict.value}")
-        self.hosts = settings.sandbox_hosts
-        """Hosts that commands in the sandbox reach without a question."""
+        self.host_scopes = dict.fromkeys(settings.sandbox_hosts, RuleScope.SETTINGS)
+        """Hosts that commands in the sandbox reach without a question, and for how long."""
         if self._file is not None:
             saved = self._file.read()
-            self.hosts += saved[HOSTS]
+            self.host_scopes |= dict.fromkeys(saved[HOSTS], RuleScope.ALWAYS) | self.host_scopes
             for verdict in Verdict:
                 for rule in saved[verdict]:
                     self._begin_with(verdict, rule, RuleScope.ALWAYS, f"{self._file.path}: {verdict.value}")
@@ -105,6 +105,11 @@ class SessionRules:
     def rules(self) -> tuple[PermissionRule, ...]:
         """The rules of the settings, of the user's file and of this session."""
         return self._book.rules
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts that commands in the sandbox reach without a question."""
+        return tuple(self.host_scopes)
 
     def kept(self, tools: Iterable[str]) -> tuple[str, ...]:
         """Those tools that no rule denies. What the model's server runs passes no check, so it must not be offered."""
@@ -191,7 +196,7 @@ class SessionRules:
         With `keep` they are saved for later sessions in this folder; raises HarnessError where they cannot be.
         """
         hosts = tuple(hosts)
-        self.hosts += hosts
+        self.host_scopes |= dict.fromkeys(hosts, RuleScope.ALWAYS if keep else RuleScope.SESSION)
         self._report(HOSTS, f"{', '.join(hosts)} ({'always' if keep else 'session'})")
         for host in hosts if keep else ():
             self._kept_in().add(HOSTS, host, here=True)

@@ -4,19 +4,29 @@ import re
 from collections.abc import Callable
 
 from harness.base.clock import time_of_day
-from harness.base.external_text import counted
+from harness.base.external_text import counted, visible
 from harness.events import BreakerCommand
 from harness.policies.breakers.failure_budget import budget_used
-from harness.session import Session, in_words, report_lines, table_lines
-from harness.ui.commands.results import CommandError, CommandResult, ShowText
+from harness.session import SandboxLevel, Session, in_words, report_lines, table_lines
+from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
+from harness.ui.commands.session_commands import SCOPES
 
 EFFECTS = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"}
 PROFILES = {
-    "look": "read-only lines: read workspace and system, no network",
-    "work": "lines without a danger: write the workspace, reach the hosts",
-    "free": "what you, a rule or yolo allowed: not held",
+    SandboxLevel.FULL: (
+        "read-only lines: read workspace and system, no network",
+        "lines without a danger: write the workspace, reach the hosts",
+    ),
+    SandboxLevel.FILES: (
+        "read-only lines: read workspace and system, write nothing",
+        "only in the full sandbox; here such lines are asked about",
+    ),
+    SandboxLevel.NONE: (
+        "read-only lines run unasked, and nothing holds them",
+        "only in the full sandbox; here such lines are asked about",
+    ),
 }
-"""The profiles of commands, each in a line."""
+"""What *look* and *work* mean in each state."""
 DONE = {
     BreakerCommand.TRIP: "is paused",
     BreakerCommand.ISOLATE: "is disabled",
@@ -126,17 +136,26 @@ def loops(session: Session, argument: str) -> CommandResult:
 
 def sandbox(session: Session, argument: str) -> CommandResult:
     """Show what holds the commands of the model."""
-    settings, state = session.settings, session.sandbox
+    return StartTask(_sandbox(session))
+
+
+async def _sandbox(session: Session) -> str:
+    report = await session.sandbox_report()
+    look, work = PROFILES[report.state.level]
+    hosts = (f"{visible(host)} ({SCOPES[scope]})" for host, scope in report.hosts.items())
+    keys = f"{counted(report.keys, 'place', 'places')} with keys, " if report.keys else ""
     facts = {
-        "state": state.level_in_words,
-        "because": state.why,
-        "to mend": state.repair,
-        **PROFILES,
-        "hosts": ", ".join(settings.sandbox_hosts) or "none",
-        "variables": ", ".join(settings.sandbox_env) or "none whose name promises a secret",
+        "state": report.state.level_in_words,
+        "because": report.state.why,
+        "to mend": report.state.repair,
+        "look": look,
+        "work": work,
+        "free": "what you, a rule or yolo allowed: not held",
+        "hosts": ", ".join(hosts) or "none; a new one is asked about",
+        "hidden": f"{keys}{counted(report.variables, 'variable')} with secrets",
         "to change": "sandbox, sandbox_hosts, sandbox_env (docs/sandbox.md)",
     }
-    return ShowText("\n".join(f"  {name:<10} {value}" for name, value in facts.items() if value))
+    return "\n".join(f"  {name:<9}  {value}" for name, value in facts.items() if value)
 
 
 def fault(session: Session, argument: str) -> CommandResult:
