@@ -332,6 +332,47 @@ def test_what_is_beyond_an_allowance_is_what_it_does_not_cover(one: Allowance, o
     assert one.beyond(both) == NOTHING_MORE
 
 
+# ── reasons ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("python -m x y", "it runs `python -m x`"),
+        ("make all x", "it runs `make all`"),
+        ("make -j x", "it runs `make`"),
+        (f"mytool-{'x' * 60} all", f"it runs `mytool-{'x' * 33}`"),
+        ("a; b; c", "it runs `a`, `b`, `c`"),
+        ("a; b; c; d", "it runs `a`, `b`, `c`, …"),
+        ("ls > a; ls > b; ls > c; ls > d", "it writes `a`; it writes `b`; it writes `c`"),
+    ],
+)
+def test_a_reason_names_the_programs_and_files_in_a_few_words(line: str, why: str) -> None:
+    gate = permissions()
+    asked = gate.decide(in_sandbox(gate, line, None))
+    assert isinstance(asked, Ask)
+    assert asked.why == why
+
+
+@pytest.mark.parametrize("length", [79, 80, 81])
+def test_a_part_that_is_quoted_has_80_characters_at_most(length: int) -> None:
+    line = f"rm {'x' * (length - 3)}"
+    asked = decided(line)
+    assert isinstance(asked, Ask)
+    quoted = asked.why.split("`")[1]
+    assert quoted == (line if length <= 80 else f"{line[:79]}…")
+
+
+@pytest.mark.parametrize(("line", "expected"), [("cat *", Allow), ("for f in *; do cat $f; done", Ask)])
+def test_a_name_with_a_space_is_odd_only_where_it_may_become_two_words(line: str, expected: type[Decision]) -> None:
+    gate = permissions()
+    request = in_sandbox(gate, line, None)
+    matches = dict.fromkeys(request.disk.matches, ("/srv/project/a b",))
+    places = request.disk.places | dict.fromkeys(matches, ("/srv/project/a b",))
+    decision = gate.decide(replace(request, disk=replace(request.disk, matches=matches, places=places)))
+    assert isinstance(decision, expected), decision
+
+
 def test_plan_mode_says_what_a_line_would_do() -> None:
     for line, why in (("make", "bash runs a program (it runs `make`)"), ("echo x > a", "(it writes `a`)")):
         denied = decided(line, Mode.PLAN)
