@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-AGAIN = "What this system offers is looked at again: call it once more"
+AGAIN = "What this system can enforce is tried anew: call it once more."
 
 
 class Entered:
@@ -150,7 +150,7 @@ class WrappedCommand(Entered):
         if exit_code <= 0 or b"exit-code" in self._told:  # negative: we ended bubblewrap before the command exited
             return ""
         self._broke()
-        return f"Its sandbox could not be made, so it did not run. {AGAIN}"
+        return f"its sandbox could not be made. {AGAIN}"
 
     def close(self) -> None:
         """As above."""

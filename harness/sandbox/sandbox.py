@@ -139,8 +139,10 @@ class Sandbox:
         None at all: nothing holds commands here, and they run without.
         """
         level, program = self.state.level, self._enforcers.bubblewrap
-        if level is not SandboxLevel.FULL and (self.choice == "required" or name is ProfileName.WORK):
-            raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); ask the user to allow it")
+        required = self.choice == "required"
+        if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
+            remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
+            raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if level is SandboxLevel.NONE:
             return None
         profile = self._profile(name, allowance, cwd)

@@ -240,6 +240,8 @@ async def _run(
         live.close()
     if isinstance(finished, MovedCommand):
         return _moved(finished, output, limits.time_s)
+    if finished.not_begun:
+        return _not_begun(finished.not_begun, output)
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
     reserved = len(finished.denials_note) + LONGEST_NETWORK_NOTE + 2 * LONGEST_NOTE if held else 0
@@ -340,6 +342,13 @@ def _interrupted(output: CommandOutput) -> ToolResult:
     content = output.text().rstrip("\n")
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     return ToolResult(content, ToolOutcome.CANCELLED, "interrupted", detail, output.finish(), detail_of=lines)
+
+
+def _not_begun(why: str, output: CommandOutput) -> ToolResult:
+    """The result of a call whose sandbox could not be made; the output is what was said about that."""
+    text = f"The command did not run: {why}\n\n{output.text()}".rstrip()
+    output.finish()
+    return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=FailureCategory.CANNOT_START)
 
 
 def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolResult:

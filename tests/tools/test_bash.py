@@ -1,6 +1,7 @@
 """bash as the model meets it."""
 
 import asyncio
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from harness.events import FailureCategory, ToolOutcome
 from harness.processes import Processes, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.sandbox import ProfileName
+from harness.sandbox import ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
 from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
@@ -231,3 +232,28 @@ async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, l
     )
     assert result.content.endswith(READ_ONLY)
     assert len(result.content) <= 2_000
+
+
+@pytest.mark.parametrize(("left", "why"), [(True, "its sandbox could not be made"), (False, "bwrap is gone")])
+async def test_a_command_whose_sandbox_breaks_did_not_run_and_the_result_says_so(
+    left: bool, why: str, context: ToolContext, limits: ProcessLimits, tmp_path: Path
+) -> None:
+    found = shutil.which("bwrap")
+    if found is None or Sandbox().state.level is not SandboxLevel.FULL:
+        pytest.skip("no full sandbox here")
+    program = Path(shutil.copy(found, tmp_path))
+    processes = Processes(sandbox=Sandbox(search_path=str(tmp_path)))
+    held = replace(context, profile=ProfileName.WORK, processes=processes)
+    assert (await bash(held, limits, "exit 1")).content.endswith("[exit 1]")
+    program.unlink()
+    if left:
+        program.write_text("#!/bin/sh\necho bwrap: no namespace; exit 1\n")
+        program.chmod(0o755)
+    broken = await bash(held, limits, "touch new")
+    assert (broken.outcome, broken.category) == (ToolOutcome.BROKEN, FailureCategory.CANNOT_START)
+    assert why in broken.content
+    assert "call it once more" in broken.content
+    assert ("bwrap: no namespace" in broken.content) is left
+    assert list(context.workspace.root.iterdir()) == []
+    await processes.aclose()
+    await processes.sandbox.aclose()

@@ -424,7 +424,7 @@ class BackgroundCommands:
     ) -> None:
         """It is over: say so, and let the model know."""
         if finished is not None:
-            reason = "; ".join(filter(None, (finished.memory_note, finished.denials_note, reason)))
+            reason = "; ".join(filter(None, (finished.not_begun, finished.memory_note, finished.denials_note, reason)))
         now, limits = self._clock.now(), self._limits
         if end is CommandEnd.NOT_STARTED and not command.answered:
             command.notify = False
