@@ -756,7 +756,50 @@ _OF_LOOPS = ('"$f"', "$f", "./$f", '"./$f"', '-- "$f"')
 _JOINS = ("&&", ";", "||", "&", "|&")
 _SHELLS = ("sh", "bash", "dash", "sh -e")
 _BETWEEN = ("\\", "''", '""')
-_VALUED = ("texts", "maybe", "lists", "reads", "writes", "executes", "commands")
+_VALUED = ("texts", "maybe", "reads")
+TRAP_OPTIONS = (
+    *(
+        "-o written",
+        "-owritten",
+        "--output=written",
+        "--output written",
+        "-i",
+        "-i.bak",
+        "--in-place",
+        "-T .env",
+        "-f .env",
+    ),
+    *("-T list.txt", "--files-from=list.txt", "--files0-from=files0", "-f evil.awk", "-f evil.sed", "--file=evil.sed"),
+    *(
+        "--pre ./canary",
+        "--pre=./canary",
+        "--compress-program=./canary",
+        "--ext-diff",
+        "--textconv",
+        "--show-signature",
+    ),
+    *(
+        "--open-files-in-pager=./canary",
+        "-O./canary",
+        "--no-index",
+        "--untracked",
+        "--exec=./canary",
+        "-exec ./canary ;",
+    ),
+    *("--to-command=./canary", "-I ./canary", "--use-compress-program=./canary", "--checkpoint-action=exec=./canary"),
+    *("--diff-program=./canary", "-l", "--search-zip", "-z", "--hostname-bin=./canary", "-x ./canary", "-X ./canary"),
+    *("-s now", "--set=now", "-v x=1", "--rawfile a .env", "--slurpfile a .env", "-L .", "--ignore-revs-file=.env"),
+    *(
+        "--contents .env",
+        "-S .env",
+        "-X .env",
+        "--exclude-per-directory=.env",
+        "--format=%G?",
+        "--pager=./canary",
+        "-m",
+    ),
+)
+"""Options that are in no grammar, because they write, run or read something else."""
 
 
 class LineMaker:
@@ -765,7 +808,7 @@ class LineMaker:
     def __init__(self, random: Random, programs: Mapping[str, Program] = PROGRAMS) -> None:
         self._random = random
         self._programs = programs
-        self._names = [name for name in programs for _ in range(_weight(name, programs[name]))]
+        self._names = [name for name in programs for _ in range(1 if name in SLOW else 12)]
         self._names += [name for name in ("git", "find", "grep", "sed", "awk", "jq", "xargs") if name in programs] * 60
         self._used: set[str] = set()
         self._root = Path()
@@ -879,9 +922,7 @@ class LineMaker:
         words: list[str] = []
         for _ in range(self._random.choice((0, 1, 1, 2, most))):
             kind, name = self._random.choice(named)
-            if kind in ("writes", "executes", "commands", "acts") and self._random.random() < 0.8:
-                continue
-            words += self._option(kind, name)
+            words += [self._one_of(TRAP_OPTIONS)] if self._random.random() < 0.07 else self._option(kind, name)
         return words
 
     def _option(self, kind: str, name: str) -> list[str]:
@@ -960,15 +1001,6 @@ class LineMaker:
 
     def _one_of(self, choices: tuple[str, ...]) -> str:
         return self._random.choice(choices)
-
-
-def _weight(name: str, program: Program) -> int:
-    """How often a program is taken: one that never only looks is rare."""
-    return 1 if name in SLOW or not _can_look(program) else 12
-
-
-def _can_look(program: Program) -> bool:
-    return any(map(_can_look, program.subcommands.values())) if program.subcommands else program.looks
 
 
 def _names(text: str) -> list[str]:

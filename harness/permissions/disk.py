@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class FileTree:
-    """Files below a folder that a command reads or whose names it passes on."""
+    """Files below a folder that a command reads."""
 
     folder: str
     """Absolute, dots still in it."""
@@ -22,10 +22,8 @@ class FileTree:
     """Folders that links lead to are searched, whatever the names of the links."""
     tracked: bool = False
     """Only files that git tracks."""
-    from_top: bool = False
-    """With `tracked`: the names that git gives them from the top of the repository, taken from this folder."""
     changes: bool = False
-    """git shows their history, so rules apply but protected places do not."""
+    """They are read in part, or perhaps not at all, so rules apply but protected places do not."""
     hidden: bool = True
     """Files and folders whose names begin with a dot count, too."""
 
@@ -38,8 +36,6 @@ class TreeContents:
     """Absolute paths of relevant files: places for keys, files named by rules, and targets of followed links."""
     complete: bool = True
     """False: there were too many files to search."""
-    odd: str = ""
-    """A name that a shell or xargs would not pass on as one word; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)

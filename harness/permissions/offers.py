@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from harness.permissions.argument_set import is_script
 from harness.permissions.name_sets import names
-from harness.permissions.programs import PROGRAMS
+from harness.permissions.programs import KNOWN
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.requirements import SHELL, Requirement, RequirementKind
 from harness.permissions.rules import READ, WRITE
@@ -119,7 +119,7 @@ def _before_arguments(texts: tuple[str, ...], number: int) -> int | None:
     be one that the script runs, and a script without arguments may take none.
     """
     arguments = texts[number:]
-    if not all(arguments) or any(argument in PROGRAMS for argument in arguments):
+    if not all(arguments) or any(argument in KNOWN for argument in arguments):
         return None
     named = [re.fullmatch(r"[^\W\d_][\w:-]*", argument) is not None for argument in arguments]
     if named[:1] == [True]:

@@ -236,13 +236,16 @@ class RuleBook:
                     return Problem("a place for keys", patterns=False, held=HeldBy.NOTHING)
                 held = HeldBy.PROFILE if need.kind is RequirementKind.EXECUTE else HeldBy.VISIBLE
                 return Problem(elsewhere, held=held, paths=real) if outside else self._tree_problem(need, disk)
+            case RequirementKind.USE if self.around.key(leads):
+                return Problem("a place for keys", patterns=False, held=HeldBy.NOTHING)
             case _ if self.around.protected(leads):
                 why = "a protected place, for keys or for files that other programs run or obey"
                 return Problem(why, patterns=False, held=HeldBy.NOTHING)
             case RequirementKind.TOUCH:
                 return None
             case _ if outside:
-                return Problem(elsewhere, patterns=self._named(need, disk), held=HeldBy.PRIVATE, paths=real)
+                held = HeldBy.VISIBLE if need.kind is RequirementKind.USE else HeldBy.PRIVATE
+                return Problem(elsewhere, patterns=self._named(need, disk), held=held, paths=real)
             case _ if self.around.obeyed(leads):
                 named = self._named(need, disk, obeyed=True)
                 why = "an agent, git, a shell, an editor or a CI obeys it"
@@ -258,8 +261,6 @@ class RuleBook:
             contents = disk.trees.get(tree, TreeContents(complete=False))
             if not contents.complete:
                 return Problem("the files it reads there are not known")
-            if need.listed and contents.odd:
-                return Problem(f"the name {contents.odd!r} would be misread")
             if need.kind is RequirementKind.LIST:
                 continue
             if keys := tuple(file for file in contents.files if self.around.key_inside(file)):
@@ -286,7 +287,7 @@ def _odd_match(need: Requirement, disk: Disk) -> str:
         for match in matches:
             if need.turning and match[start:].startswith("-"):
                 return f"the name {match[start:]} would be read as an option"
-            if need.listed and re.search(r"[\s*?\[\\]", match):
+            if need.split and re.search(r"[\s*?\[\\]", match):
                 return f"the name {match[start:]!r} would be read as several"
     return ""
 

@@ -3,22 +3,32 @@
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from itertools import count
 
 from harness.permissions.argument_set import file_before
 from harness.permissions.arguments import ParsedArguments
-from harness.permissions.dangers import dangers, dangers_of
+from harness.permissions.dangers import INTERPRETERS, dangers, dangers_of
 from harness.permissions.decision import PermissionRequest
 from harness.permissions.disk import DiskQuestions, FileTree
-from harness.permissions.file_listing import FileListing, listing, searched_names, unsearched_names
-from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, WordUse, parse
-from harness.permissions.programs.git import global_options
+from harness.permissions.programs import (
+    COPIERS,
+    GIT_WRITES,
+    HANDLERS,
+    PROGRAMS,
+    UNPACKERS,
+    WRITERS,
+    ParsedCommand,
+    WordRole,
+    WordUse,
+    parse,
+)
+from harness.permissions.programs.git import SHOWING, folder_of, global_options, within
 from harness.permissions.programs.git_views import CONFIG_FILE
-from harness.permissions.programs.grammar import HERE, LOOKING
+from harness.permissions.programs.grammar import HERE
+from harness.permissions.programs.text import searched_names, unsearched_names
 from harness.permissions.protected_places import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
-from harness.permissions.shell.resolution import ResolvedCommand, base_name, resolved_commands
+from harness.permissions.shell.resolution import SHELLS, ResolvedCommand, base_name, resolved_commands
 from harness.permissions.shell.syntax import Assignment, Redirect, SimpleCommand, Unreadable, Word, WordKind
 from harness.permissions.variables import harmless_assignment, showable
 from harness.tools.tool import Effect
@@ -39,11 +49,13 @@ class RequirementKind(Enum):
     """Names, sizes or dates of a path are shown."""
     READ = "read"
     TREE = "tree"
-    """Every file of a folder is read, or those whose names a listing passes on."""
+    """Every file of a folder is read."""
     WRITE = "write"
     EXECUTE = "execute"
     TOUCH = "touch"
     """A path argument of a command whose use of it is unknown."""
+    USE = "use"
+    """The same of a program that reads or writes such paths: each may be read, with all below it, and written."""
     PROGRAM = "program"
     """A file of the workspace would run in place of a system program of the same name."""
     REPOSITORY = "repository"
@@ -67,8 +79,6 @@ _KINDS = {
     WordRole.FOLLOWED: RequirementKind.TREE,
     WordRole.TRACKED: RequirementKind.TREE,
     WordRole.CHANGED: RequirementKind.TREE,
-    WordRole.WRITE: RequirementKind.WRITE,
-    WordRole.EXECUTE: RequirementKind.EXECUTE,
 }
 
 
@@ -89,8 +99,8 @@ class Requirement:
     """The paths are file patterns."""
     trees: tuple[FileTree, ...] = ()
     """The files searched below the paths."""
-    listed: bool = False
-    """The names of the files are passed on, so an odd one could be misread."""
+    split: bool = False
+    """The shell may take one name for several words, so an odd one could be misread."""
     turning: bool = False
     """A name that begins with a dash would be read as an option."""
     looks: bool = False
@@ -185,8 +195,9 @@ class _Line:
         if name in ("cd", "pushd", "popd"):
             yield from self._change_folder(simple, name)
             return
-        found = _Understood.of(run, name)
-        looks = found is not None and self._only_looks(run, found.parsed) and not shows
+        program = None if simple.words[0].home else PROGRAMS.get(name)
+        parsed = None if program is None else parse(program, simple.words[1:])
+        looks = parsed is not None and self._only_looks(run, parsed) and not shows
         yield Requirement(
             RequirementKind.COMMAND,
             simple.text,
@@ -198,9 +209,14 @@ class _Line:
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
             folders=() if self._lost else tuple(self._folders),
         )
-        yield from self._of_words(simple, name, found, looks=looks)
+        if "/" in simple.words[0].text and not looks:
+            yield from self._path(RequirementKind.EXECUTE, simple.words[0], simple)
+        if parsed is None:
+            yield from self._not_understood(simple, name)
+        else:
+            yield from self._understood(simple, parsed, looks=looks)
         if looks or run.transparent:
-            yield from self._around_it(simple, name, found.parsed if found else None)
+            yield from self._around_it(simple, name, parsed)
 
     def _only_looks(self, run: ResolvedCommand, parsed: ParsedCommand) -> bool:
         program = run.simple.program or ""
@@ -210,47 +226,45 @@ class _Line:
             and program == (f"{folder}/" if folder else "") + base_name(program)
             and (not folder or folder in _SYSTEM_FOLDERS)
             and all(map(harmless_assignment, run.simple.assignments))
-            and parsed.looks
             and (run.limited or parsed.ends)
             and not any(map(self._becomes_names, run.simple.words))
         )
 
     def _becomes_names(self, word: Word) -> bool:
         """The shell may replace it with file names from an unknown folder."""
-        if word.kind is not WordKind.UNKNOWN or not word.split or listing(word.listed_by) is not None:
+        if word.kind is not WordKind.UNKNOWN or not word.split:
             return False
         if _SUBSTITUTION.search(word.text) and _PATTERN.search(word.text) and not _COUNT.search(word.text):
             return True
         return not self._patterned.isdisjoint(_VARIABLE.findall(word.text))
 
-    def _of_words(
-        self, simple: SimpleCommand, name: str, found: "_Understood | None", *, looks: bool
-    ) -> Iterator[Requirement]:
-        program = PROGRAMS.get(name)
-        if "/" in simple.words[0].text and not looks:
-            yield from self._path(RequirementKind.EXECUTE, simple.words[0], simple)
-        if found is None:
-            yield from self._not_understood(simple, name, program)
-            return
-        for use in found.parsed.uses:
-            if use.word in found.listings:
-                yield from self._listed(use.role, use.word, found.listings[use.word], simple)
-            elif use.role is WordRole.TEXT:
+    def _understood(self, simple: SimpleCommand, parsed: ParsedCommand, *, looks: bool) -> Iterator[Requirement]:
+        for use in parsed.uses:
+            if use.role is WordRole.TEXT:
                 if use.word.kind is WordKind.GLOB:
                     yield from self._path(RequirementKind.LIST, use.word, simple)
-            elif use.role is not WordRole.COMMAND and not (looks and use is CONFIG_FILE):
-                turning = use.word in found.parsed.turning
-                yield from self._path(_KINDS[use.role], use.word, simple, use, found.parsed, turning=turning)
+            elif not (looks and use is CONFIG_FILE):
+                yield from self._path(_KINDS[use.role], use.word, simple, use, parsed)
 
-    def _not_understood(self, simple: SimpleCommand, name: str, program: Program | None) -> Iterator[Requirement]:
-        """Any of the words may be a path, and what becomes of it is not known."""
-        for word in _places(simple, name):
+    def _not_understood(self, simple: SimpleCommand, name: str) -> Iterator[Requirement]:
+        """Any of the words may be a path, and what becomes of it is known of few programs."""
+        kind, searches = _kind_of(simple, name), _searches(simple, name)
+        for word in (HERE, *_places(simple, name)) if searches else _places(simple, name):
             if word.kind is not WordKind.UNKNOWN:
-                yield from self._path(RequirementKind.TOUCH, word, simple)
-        if program is not None and any(word.kind is WordKind.UNKNOWN for word in simple.words):
-            for role, kind in ((WordRole.READ, RequirementKind.READ), (WordRole.WRITE, RequirementKind.WRITE)):
-                if role in (*program.operands, program.last):
-                    yield Requirement(kind, simple.text, words=simple.words, implied=True)
+                yield from self._path(kind, word, simple, searches=searches)
+        last = ParsedArguments(simple.words[1:]).positionals[-1:]
+        if name in COPIERS and last and last[0].kind is not WordKind.UNKNOWN:
+            yield from self._path(RequirementKind.WRITE, last[0], simple)
+        if name in UNPACKERS:
+            yield from self._path(kind, HERE, simple)
+        program = PROGRAMS.get(name)
+        reads = program is not None and not _CONTENT.isdisjoint(program.operands)
+        unknown = any(word.kind is WordKind.UNKNOWN or word.text[:5].lower() == "file:" for word in simple.words)
+        if unknown and name != "git":
+            if kind in (RequirementKind.USE, RequirementKind.WRITE):
+                yield Requirement(kind, simple.text, words=simple.words, implied=True)
+            elif reads:
+                yield Requirement(RequirementKind.READ, simple.text, words=simple.words, implied=True)
 
     def _around_it(self, simple: SimpleCommand, name: str, parsed: ParsedCommand | None) -> Iterator[Requirement]:
         """What else has to hold for a command that only looks, or only runs another one."""
@@ -278,7 +292,7 @@ class _Line:
         use: WordUse | None = None,
         parsed: ParsedCommand | None = None,
         *,
-        turning: bool = False,
+        searches: bool = False,
     ) -> Iterator[Requirement]:
         text = word.text
         if word.kind is WordKind.PIPE or text in ("", "-"):
@@ -286,8 +300,8 @@ class _Line:
         if word.known and text in (HARMLESS_TARGETS if kind is RequirementKind.WRITE else HARMLESS_SOURCES):
             return
         lost = self._lost and not word.home and not text.startswith("/")
-        if word.kind is WordKind.UNKNOWN or lost or "\0" in text:  # a mark with something before or behind it
-            yield Requirement(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
+        if word.kind is WordKind.UNKNOWN or lost:
+            yield Requirement(kind, text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
         if use is not None and use.top:
@@ -297,34 +311,11 @@ class _Line:
             words=simple.words,
             paths=paths,
             pattern=word.kind is WordKind.GLOB,
-            trees=() if use is None or parsed is None else tuple(_trees(paths, use, parsed)),
-            listed=word.split,
-            turning=turning,
+            trees=_below(paths, word) if searches or kind is RequirementKind.USE else _trees(paths, word, use, parsed),
+            split=word.split,
+            turning=parsed is not None and word in parsed.turning,
             implied=True,
         )
-
-    def _listed(self, role: WordRole, word: Word, listed: FileListing, simple: SimpleCommand) -> Iterator[Requirement]:
-        shown = " ".join(root.text for root in listed.roots)
-        content = role in LOOKING and role not in (WordRole.TEXT, WordRole.LIST)
-        kind = RequirementKind.TREE if content else _KINDS.get(role, RequirementKind.LIST)
-        if role not in LOOKING:
-            yield Requirement(kind, shown, words=simple.words, implied=True)
-            return
-        for root in listed.roots:
-            paths = self._joined(root)
-            trees = tuple(
-                FileTree(
-                    *(path, False, listed.names),
-                    links=True,
-                    tracked=listed.tracked,
-                    from_top=listed.from_top,
-                    hidden=listed.hidden,
-                )
-                for path in paths
-            )
-            yield Requirement(
-                *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.whole, implied=True
-            )
 
     def _redirect(self, redirect: Redirect) -> Requirement:
         target = redirect.target
@@ -363,67 +354,77 @@ class _Line:
         return tuple(dict.fromkeys(self._around.joined(word.text, folder) for folder in self._folders))
 
 
-@dataclass(frozen=True)
-class _Understood:
-    """A command whose words are in the grammar of its program."""
-
-    parsed: ParsedCommand
-    listings: dict[Word, FileListing]
-    """The meaning of the markers among its words."""
-
-    @classmethod
-    def of(cls, run: ResolvedCommand, name: str) -> "_Understood | None":
-        program = PROGRAMS.get(name)
-        if program is None or run.simple.words[0].home:
-            return None
-        numbers = count()
-        listings: dict[Word, FileListing] = {}
-        words = []
-        for word in run.simple.words[1:]:
-            found = listing(word.listed_by) if word.kind is WordKind.UNKNOWN else None
-            if found is None:
-                words.append(word)
-            else:
-                mark = Word(f"\0{next(numbers)}", WordKind.GLOB)  # it may be several words, as a pattern may
-                listings[mark] = replace(found, whole=found.whole and word.whole)
-                words.append(mark)
-        parsed = parse(program, tuple(words))
-        return None if parsed is None else cls(parsed, listings)
+_CONTENT = frozenset({WordRole.READ, WordRole.TREE})
 
 
-def _trees(paths: tuple[str, ...], use: WordUse, parsed: ParsedCommand) -> Iterator[FileTree]:
+def _kind_of(simple: SimpleCommand, name: str) -> RequirementKind:
+    """What becomes of the paths of a command that is not understood."""
+    if name in WRITERS:
+        return RequirementKind.WRITE
+    if name in INTERPRETERS | SHELLS or name.startswith("python3."):
+        return RequirementKind.READ
+    if name == "git":
+        rest = global_options(simple.words[1:]).rest
+        return RequirementKind.USE if rest and rest[0].text in GIT_WRITES else RequirementKind.TOUCH
+    return RequirementKind.USE if name in HANDLERS else RequirementKind.TOUCH
+
+
+def _searches(simple: SimpleCommand, name: str) -> bool:
+    """A command that is not understood may show the content of any file in the folder."""
+    if name == "git":
+        rest = global_options(simple.words[1:]).rest
+        return bool(rest) and rest[0].text in SHOWING
+    return name in ("grep", "egrep", "fgrep", "rg", "diff")
+
+
+def _below(paths: tuple[str, ...], word: Word) -> tuple[FileTree, ...]:
+    """Everything below the paths, which a command may read or not."""
+    pattern = word.kind is WordKind.GLOB
+    return tuple(FileTree(path, pattern, links=True, entered=True, changes=True) for path in paths)
+
+
+def _trees(
+    paths: tuple[str, ...], word: Word, use: WordUse | None, parsed: ParsedCommand | None
+) -> tuple[FileTree, ...]:
     """The files that are read below folders."""
-    role = use.role
-    if _KINDS[role] is RequirementKind.TREE:
-        for path in paths:
-            yield FileTree(
-                *(path, use.word.kind is WordKind.GLOB),
-                *(searched_names(parsed), unsearched_names(parsed)),
-                links=role is WordRole.FOLLOWED,
-                entered=role is WordRole.FOLLOWED,
-                tracked=role in (WordRole.TRACKED, WordRole.CHANGED),
-                changes=role is WordRole.CHANGED,
-                hidden=not parsed.skips_hidden,
-            )
+    if use is None or parsed is None or _KINDS[use.role] is not RequirementKind.TREE:
+        return ()
+    follows = use.role is WordRole.FOLLOWED
+    return tuple(
+        FileTree(
+            *(path, word.kind is WordKind.GLOB, searched_names(parsed), unsearched_names(parsed)),
+            links=follows,
+            entered=follows,
+            tracked=use.role in (WordRole.TRACKED, WordRole.CHANGED),
+            changes=use.role is WordRole.CHANGED,
+            hidden=not parsed.skips_hidden,
+        )
+        for path in paths
+    )
 
 
 def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
-    """What of a command's words may be paths."""
-    arguments = ParsedArguments(simple.words[1:])
-    words = arguments.paths
+    """What of a command's words may be paths: a word, and each part of it (`if=a`, `-d @a`, `x:a`, `a.py::test`)."""
+    words, folder = simple.words[1:], HERE
     if name == "git":
-        words = ParsedArguments(global_options(arguments.words).rest).paths
-    values = tuple(
-        Word(value, word.kind)
-        for word in words
-        for value in (
-            word.text.partition("=")[2],
-            word.text.removeprefix("@") if word.text[:1] == "@" else "",
-            file_before(word.text),
-        )
-        if value
-    )
-    return tuple(word for word in (*words, *values) if "\n" not in word.text)
+        before = global_options(words)
+        words, folder = before.rest[1:], folder_of(before.folders)
+    arguments = ParsedArguments(words)
+    found = [within(folder, word) for word in (arguments.positionals if name in WRITERS else arguments.paths)]
+    found += [folder] if folder is not HERE else []
+    found = [word for word in found if not re.search(r"\n|^(?!file:)[a-z+]+://", word.text, re.IGNORECASE)]
+    for word in tuple(found):
+        parts = {file_before(word.text)}
+        if not re.search(r"\s|^[\w.@-]+:/", word.text):  # host:/path is on another machine
+            parts.update(part for at in re.finditer("[=:@,<]+", word.text) for part in _parts(word.text, at))
+        found += [Word(part, word.kind, home=part.startswith("~/")) for part in sorted(parts) if part]
+    return tuple(found)
+
+
+def _parts(text: str, at: re.Match[str]) -> tuple[str, ...]:
+    """What stands before and behind a sign, up to the next one and to the end."""
+    before, behind = text[: at.start()], text[at.end() :]
+    return before, behind, re.split("[=:@,;<]", behind)[0]
 
 
 def _is_harmless_target(text: str, writes: bool) -> bool:

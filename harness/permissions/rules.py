@@ -21,7 +21,8 @@ from harness.hooks import Verdict
 from harness.permissions.argument_set import WRITTEN, ArgumentSet, file_before, is_script, parse_arguments
 from harness.permissions.dangers import OPAQUE, as_git
 from harness.permissions.disk import Disk, TreeContents
-from harness.permissions.programs import PROGRAMS
+from harness.permissions.programs import KNOWN
+from harness.permissions.programs.git import SUBCOMMANDS
 from harness.permissions.protected_places import PathPattern, Surroundings, leads_to
 from harness.permissions.requirements import READS, SHELL, Requirement, RequirementKind
 from harness.permissions.shell.parser import read_line
@@ -143,14 +144,11 @@ class PermissionRule:
         if need.kind is RequirementKind.UNREADABLE:
             return RuleMatch.MAYBE
         wanted = READS if self.subject == READ else {RequirementKind.WRITE}
-        if need.kind not in wanted and need.kind is not RequirementKind.TOUCH:
+        uncertain = need.kind in (RequirementKind.TOUCH, RequirementKind.USE)
+        if need.kind not in wanted and not uncertain:
             return RuleMatch.NO
         found = self._meets_paths(need, disk)
-        return (
-            RuleMatch.MAYBE
-            if found is RuleMatch.YES and (self.subject, need.kind) == (WRITE, RequirementKind.TOUCH)
-            else found
-        )
+        return RuleMatch.MAYBE if found is RuleMatch.YES and uncertain and self.subject == WRITE else found
 
     def _is_about_tool(self, need: Requirement) -> bool:
         return self.subject != SHELL and self.names_tool(need.tool)
@@ -211,7 +209,7 @@ class PermissionRule:
         views = _views(need.words)
         if any(_fits(pattern, words, unknown=False, wide=True) for pattern in self._meant for words in views):
             return RuleMatch.YES
-        hidden = () if need.looks or base_name(need.words[0].text) in PROGRAMS else _behind(need.words)
+        hidden = () if need.looks or base_name(need.words[0].text) in KNOWN else _behind(need.words)
         perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
             _fits(pattern, words, unknown=True, wide=True) for pattern in self._meant for words in (*views, *hidden)
         )
@@ -222,7 +220,7 @@ class PermissionRule:
         git = as_git(words)
         if git is None or not git.rest or self._meant[0][0].text != "git":
             return False
-        return not git.rest[0].known or git.rest[0].text not in PROGRAMS["git"].subcommands
+        return not git.rest[0].known or git.rest[0].text not in SUBCOMMANDS
 
     @cached_property
     def _folded(self) -> tuple[Word, ...]:
@@ -272,11 +270,13 @@ class PermissionRule:
         assert self.path is not None
         if not need.paths:
             return RuleMatch.NO if need.looks else RuleMatch.MAYBE
-        found = [disk.trees.get(tree, TreeContents(complete=False)) for tree in need.trees]
+        trees = need.trees if self.subject == READ else ()
+        found = [disk.trees.get(tree, TreeContents(complete=False)) for tree in trees]
         leads = [lead for path in need.paths for lead in leads_to(path, disk)]
         if any(map(self._touches, (*leads, *(file for contents in found for file in contents.files)))):
             return RuleMatch.YES
-        above = need.kind is RequirementKind.WRITE and any(map(self._is_below, leads))
+        writes = self.subject == WRITE and need.kind in (RequirementKind.WRITE, RequirementKind.USE)
+        above = writes and any(map(self._is_below, leads))
         unknown = need.pattern and any(path not in disk.matches for path in need.paths)
         return RuleMatch.MAYBE if above or unknown or not all(contents.complete for contents in found) else RuleMatch.NO
 

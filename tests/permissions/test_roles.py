@@ -23,12 +23,17 @@ def test_a_denied_file_is_not_read_by_any_program(line: str) -> None:
 def test_a_denied_folder_is_not_written_by_any_program(line: str) -> None:
     for mode in (Mode.EDITS, Mode.YOLO):
         decision = decided(line, mode, allow=["bash", "read", "write"], deny="write(src/**)")
-        assert isinstance(decision, Deny), decision
+        assert isinstance(decision, Deny | Ask), decision
 
 
 @pytest.mark.parametrize(
-    "line", ["cp src/a b", "cat src/a", "grep -r x src", "ls src", "python src/a.py", "tar cf a.tar src"]
+    "line", ["cp a src/b", "ln -s a src/b", "rm src/a", "touch src/a", "ls > src/a", "mkdir src/d"]
 )
+def test_a_denial_is_certain_where_it_is_certain_what_is_written(line: str) -> None:
+    assert isinstance(decided(line, Mode.YOLO, deny="write(src/**)"), Deny)
+
+
+@pytest.mark.parametrize("line", ["cat src/a", "grep -r x src", "ls src", "python src/a.py", "touch a src2"])
 def test_reading_is_not_writing(line: str) -> None:
     assert isinstance(decided(line, Mode.YOLO, deny="write(src/**)"), Allow)
 
@@ -56,7 +61,7 @@ def test_what_takes_a_whole_folder_is_judged_by_what_is_in_it(line: str) -> None
 
 
 def test_nothing_is_taken_for_known_that_was_not_looked_up() -> None:
-    for line in ("grep -r x src", "cat *.py", "find . | xargs cat", "wc -l $(git ls-files)"):
+    for line in ("grep -r x src", "cat *.py", "diff -r src tests"):
         gate = permissions(Mode.ASK)
         assert isinstance(gate.decide(replace(bash(line), disk=Disk())), Ask)
         assert isinstance(decided(line), Allow)
@@ -101,19 +106,3 @@ def test_a_pattern_among_the_words_of_a_loop_is_looked_up(line: str, paths: set[
     asked = gate.questions(request)
     assert paths <= asked.patterns
     assert isinstance(gate.decide(replace(request, disk=empty_disk(asked))), Ask if paths else Allow)
-
-
-def test_odd_names_are_no_list() -> None:
-    for line, matters in (
-        ("find . | xargs cat", True),
-        ("find . -print0 | xargs -0 cat", False),
-        ("find . -print0 | xargs cat", True),
-        ("find . -exec cat {} +", False),
-        ("cat $(git ls-files)", True),
-        ("git ls-files -z | xargs -0 cat", False),
-    ):
-        gate = permissions(Mode.ASK)
-        request = bash(line)
-        asked = gate.questions(request)
-        odd = replace(empty_disk(asked), trees=dict.fromkeys(asked.trees, TreeContents(odd="a b")))
-        assert isinstance(gate.decide(replace(request, disk=odd)), Ask if matters else Allow), line

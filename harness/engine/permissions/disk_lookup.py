@@ -27,8 +27,6 @@ IGNORE_FILES = (".gitignore", ".ignore", ".rgignore", ".fdignore")
 _EXCLUDES = re.compile(rb"(?im)^\s*excludesfile\s*=\s*\"?\s*(\S+?)\s*\"?\s*$")
 """The user's own file of patterns, as ripgrep looks for it in the settings of git."""
 _WILD = re.compile(r"[*?\[]")
-_ODD = re.compile(r"[\s'\"\\*?\[\x00-\x1f\x7f\udc80-\udcff]")
-"""What git quotes, what the shell and xargs split or expand, and what grep takes for data that is no text."""
 
 
 def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
@@ -140,25 +138,22 @@ def _of_one(tree: FileTree, matters: Callable[[str], bool], seen: Iterator[int],
     left_out = re.compile("|".join(map(_part_regex, tree.without)) or "(?!)", re.DOTALL).fullmatch
     root = _real(tree.folder)
     files: set[str] = set()
-    odd = ""
     complete = True
-    entries = _tracked(root, from_top=tree.from_top) if tree.tracked else _walk(root, hidden=tree.hidden)
+    entries = _tracked(root) if tree.tracked else _walk(root, hidden=tree.hidden)
     for (path, is_link), number in zip(entries, seen, strict=False):
         if number >= most:
-            return TreeContents(tuple(sorted(files)), complete=False, odd=odd)
+            return TreeContents(tuple(sorted(files)), complete=False)
         name = path.rpartition("/")[2]
         if not fits(name) or left_out(name):
             complete = complete and not (tree.entered and is_link and _is_folder(path))
             continue
-        below = path[len(root) + 1 :]
-        odd = odd or (below if _ODD.search(below) or below.startswith("-") else "")
         if matters(path):
             files.add(path)
         if tree.links and is_link:
             target = _real(path)
             files.add(target)
             complete = complete and not _is_folder(target)
-    return TreeContents(tuple(sorted(files)), complete, odd)
+    return TreeContents(tuple(sorted(files)), complete)
 
 
 def _of_all(tree: FileTree, matters: Callable[[str], bool], most: int) -> TreeContents:
@@ -171,7 +166,6 @@ def _of_all(tree: FileTree, matters: Callable[[str], bool], most: int) -> TreeCo
     return TreeContents(
         tuple(sorted({file for contents in found for file in contents.files})),
         all(contents.complete for contents in found),
-        next((contents.odd for contents in found if contents.odd), ""),
     )
 
 
@@ -228,10 +222,9 @@ def _names_again(file: Path) -> bool:
         return True  # too large, or no file: what it says is not known
 
 
-def _tracked(folder: str, *, from_top: bool) -> Iterator[tuple[str, bool]]:
+def _tracked(folder: str) -> Iterator[tuple[str, bool]]:
     """Every file below a folder that git tracks, wherever its index says that it is. Raises GitError."""
-    options = ("--full-name", "--", ":/") if from_top else ()
-    listed = ask("ls-files", "-z", *options, cwd=Path(folder), time_s=STUCK_S, fine=(0, 128)).printed
+    listed = ask("ls-files", "-z", cwd=Path(folder), time_s=STUCK_S, fine=(0, 128)).printed
     for name in filter(None, os.fsdecode(listed).split("\0")):
         path = os.path.normpath(f"{folder}/{name}")
         yield path, _real(path) != path

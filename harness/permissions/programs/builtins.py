@@ -8,15 +8,12 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
+from harness.permissions.programs.grammar import LIST, TEXT, ParsedCommand, Program, WordUse
 from harness.permissions.shell.syntax import Word, WordKind
-
-_TEXT = (WordRole.TEXT,)
 
 # ── test, [ and [[ ──────────────────────────────────────────────────────────────────────────────
 
 _FILES = frozenset(f"-{letter}" for letter in "abcdefghkprsuwxGLNOS")
-_TEXTS = frozenset({"-n", "-z"})
 _SAME = frozenset({"=", "==", "!=", "<", ">"})
 _ORDER = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _PAIRS = frozenset({"-nt", "-ot", "-ef"})
@@ -52,32 +49,28 @@ def _conditional(program: Program, words: tuple[Word, ...]) -> ParsedCommand | N
 
 
 def _tested(program: Program, words: tuple[Word, ...], *, computes: bool) -> ParsedCommand | None:
-    texts = [word.text for word in words]
-    match texts:
+    match [word.text for word in words]:
         case [_]:
-            roles = [WordRole.TEXT]
+            roles = [TEXT]
         case [operator, _] if operator in _FILES:
-            roles = [WordRole.TEXT, WordRole.LIST]
-        case [operator, _] if operator in _TEXTS:
-            roles = [WordRole.TEXT, WordRole.TEXT]
-        case [operator, number] if operator == "-t" and number.isascii() and number.isdigit():
-            roles = [WordRole.TEXT, WordRole.TEXT]
+            roles = [TEXT, LIST]
+        case ["-n" | "-z", _]:
+            roles = [TEXT, TEXT]
+        case ["-t", number] if number.isascii() and number.isdigit():
+            roles = [TEXT, TEXT]
         case [_, operator, _] if operator in _SAME or (operator == "=~" and computes):
-            roles = [WordRole.TEXT] * 3
+            roles = [TEXT] * 3
         case [_, operator, _] if operator in _PAIRS:
-            roles = [WordRole.LIST, WordRole.TEXT, WordRole.LIST]
+            roles = [LIST, TEXT, LIST]
         case [_, operator, _] if operator in _ORDER:
             if not all(_is_number(word, computes=computes) for word in (words[0], words[2])):
                 return None
-            roles = [WordRole.TEXT] * 3
+            roles = [TEXT] * 3
         case _:
             return None
-    if any(
-        role is WordRole.LIST and not (word.kind is WordKind.LITERAL or word.single)
-        for role, word in zip(roles, words, strict=True)
-    ):
+    uses = tuple(map(WordUse, roles, words))
+    if any(use.role is LIST and not (use.word.kind is WordKind.LITERAL or use.word.single) for use in uses):
         return None
-    uses = tuple(WordUse(role, word) for role, word in zip(roles, words, strict=True))
     return ParsedCommand(program, operands=words, uses=uses)
 
 
@@ -91,45 +84,20 @@ def _is_number(word: Word, *, computes: bool) -> bool:
 # ── the others ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _numbers_only(parsed: ParsedCommand) -> bool:
-    return all(re.fullmatch(r"[0-9]+|\$\?", word.text) for word in parsed.operands)
-
-
-def _jobs_only(parsed: ParsedCommand) -> bool:
-    """wait 123 %1 $!: a name would be computed with some options."""
-    return all(re.fullmatch(r"[0-9]+|%[0-9]+|\$!", word.text) for word in parsed.operands)
-
-
 def _set(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """set -eux, +x, -o pipefail: bare it prints every variable, and other words become $1 and $2."""
-    if not words or not all(word.known for word in words):
-        return None
-    texts = [word.text for word in words]
-    position = 0
-    while position < len(texts):
-        if not re.fullmatch(r"[-+](?=[euxo])[eux]*o?", texts[position]):
-            return None
-        if texts[position].endswith("o"):
-            position += 1
-            if position == len(texts) or texts[position] not in ("pipefail", "errexit", "nounset", "xtrace"):
-                return None
-        position += 1
-    return ParsedCommand(program, operands=words, uses=tuple(WordUse(WordRole.TEXT, word) for word in words))
+    text = " ".join(word.text if word.known else "?" for word in words)
+    option = r"[-+](?:[eux]+|[eux]*o (?:pipefail|errexit|nounset|xtrace))"
+    return ParsedCommand(program, operands=words) if re.fullmatch(f"{option}(?: {option})*", text) else None
 
 
-def _ends_by_itself(parsed: ParsedCommand) -> bool:
-    """sleep for a number of seconds, minutes, hours or days."""
-    return all(word.known and re.fullmatch(r"[0-9]*\.?[0-9]+[smhd]?", word.text) for word in parsed.operands)
-
-
-def _names_commands(parsed: ParsedCommand) -> bool:
-    """command -v and -V, which only say where a command is; `command` alone runs it."""
-    return parsed.has("vV")
+def _each(pattern: str, parsed: ParsedCommand) -> bool:
+    return all(word.known and re.fullmatch(pattern, word.text) for word in parsed.operands)
 
 
 def _says(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Words that are printed or passed over, whatever they are; file patterns list names."""
-    roles = (WordRole.LIST if word.kind is WordKind.GLOB else WordRole.TEXT for word in words)
+    roles = (LIST if word.kind is WordKind.GLOB else TEXT for word in words)
     return ParsedCommand(program, operands=words, uses=tuple(map(WordUse, roles, words)))
 
 
@@ -146,33 +114,28 @@ def _prints(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     return _says(program, words)
 
 
-_BARE = Program(operands=())
-_NUMBER_AT_MOST = Program(operands=_TEXT, most=1, free=True, check=_numbers_only)
-
+_NUMBER_AT_MOST = Program(
+    operands=(TEXT,),
+    most=1,
+    free=True,
+    check=lambda parsed: all(re.fullmatch(r"[0-9]+|\$\?", word.text) for word in parsed.operands),
+)
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
-        **dict.fromkeys(("echo", "true", "false", ":"), Program(operands=_TEXT, parser=_says)),
-        "printf": Program(operands=_TEXT, parser=_prints),
+        **dict.fromkeys(("echo", "true", "false", ":"), Program(operands=(), parser=_says)),
+        "printf": Program(operands=(), parser=_prints),
         **dict.fromkeys(("exit", "return", "break", "continue"), _NUMBER_AT_MOST),
-        "test": Program(operands=_TEXT, parser=_test),
-        "[": Program(operands=_TEXT, parser=_bracket),
-        "[[": Program(operands=_TEXT, parser=_conditional),
-        "pwd": Program(flags="LP --logical --physical", operands=()),
-        "type": Program(flags="afptP", operands=_TEXT),
-        "command": Program(flags="vVp", operands=_TEXT, permutes=False, check=_names_commands),
-        "which": Program(flags="as --all", operands=_TEXT),
-        "hash": Program(flags="l", operands=()),
-        "jobs": Program(flags="lnprs", operands=()),
-        "times": _BARE,
-        "alias": Program(flags="p", operands=()),
-        "umask": Program(flags="pS", operands=()),
-        "ulimit": Program(flags="aHScdefilmnpqrstuvx", operands=()),
-        "dirs": Program(flags="lpv", operands=()),
-        "shopt": Program(flags="pq", operands=_TEXT),
-        "set": Program(operands=_TEXT, parser=_set),
-        "sleep": Program(operands=_TEXT, ends=_ends_by_itself),
-        "wait": Program(operands=_TEXT, permutes=False, free=True, check=_jobs_only),
-        "kill": Program(flags="lL", operands=_TEXT, check=lambda parsed: parsed.has("lL")),
-        "trap": Program(flags="lp", operands=_TEXT, check=lambda parsed: bool(parsed.options) or not parsed.operands),
+        "test": Program(operands=(), parser=_test),
+        "[": Program(operands=(), parser=_bracket),
+        "[[": Program(operands=(), parser=_conditional),
+        "pwd": Program("LP --logical --physical", operands=()),
+        "type": Program("afptP", operands=(TEXT,)),
+        # `command` alone runs what it names.
+        "command": Program("vVp", operands=(TEXT,), permutes=False, check=lambda parsed: parsed.has("vV")),
+        "which": Program("as --all", operands=(TEXT,), free=True),
+        "set": Program(operands=(), parser=_set),
+        "sleep": Program(operands=(TEXT,), ends=lambda parsed: _each(r"[0-9]*\.?[0-9]+[smhd]?", parsed)),
+        # Anything else that it writes to is a file.
+        "tee": Program("a", operands=(TEXT,), check=lambda parsed: _each("/dev/null", parsed)),
     }
 )

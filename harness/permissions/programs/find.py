@@ -1,119 +1,55 @@
-"""find: its tests and actions, and which files it finds."""
+"""find: the tests and actions with which it only looks. What it runs by -exec is judged by itself."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse
+from harness.permissions.programs.grammar import HERE, LIST, ParsedCommand, Program, WordUse
 from harness.permissions.shell.syntax import Word, WordKind
 
 _FLAGS = names(
-    "-empty -print -print0 -ls -true -false -prune -quit -readable -writable -executable -xdev -mount -depth -d "
-    "-noleaf -daystart -not ! -a -and -o -or ( ) , -nouser -nogroup -warn -nowarn -ignore_readdir_race"
+    "-empty -print -print0 -ls -true -false -prune -quit -readable -writable -executable -xdev -mount -depth "
+    "-daystart -not ! -a -and -o -or ( ) , -nouser -nogroup"
 )
 _TEXTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -mtime -mmin "
-    "-atime -amin -ctime -cmin -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -regextype "
-    "-fstype -used"
+    "-atime -amin -ctime -cmin -maxdepth -mindepth -perm -user -group -links -printf -regextype"
 )
-_FILES = names("-newer -anewer -cnewer -samefile")
-_WRITES = names("-fprint -fprint0 -fls -fprintf")
-_ACTIONS = names("-print -print0 -printf -ls -exec") | _WRITES
-_ALTERNATIVES = names("-o -or ! -not ( ) , -prune -quit")
-_FIRST = names("-P -E -s -x")
-
-
-@dataclass(frozen=True, slots=True)
-class FindSearch:
-    """What a `find` command names to the commands that it runs, or that read its output."""
-
-    roots: tuple[Word, ...]
-    """Where it begins; the current folder if none is named. It goes down without a limit, and follows no links."""
-    names: tuple[str, ...] = ()
-    """Patterns of -name that a file must all match; empty: any name."""
-    plain_files: bool = False
-    """Only regular files, so that a link is not among them."""
-
-
-@dataclass(slots=True)
-class _Find:
-    """A find command, read word by word."""
-
-    roots: list[Word] = field(default_factory=list)
-    tests: list[tuple[str, str]] = field(default_factory=list)
-    """Tests and actions in order, each with its first value."""
-    uses: list[WordUse] = field(default_factory=list)
-    turning: list[Word] = field(default_factory=list)
-    acts: bool = False
-
-
-def search_of(words: tuple[Word, ...]) -> FindSearch | None:
-    """What `find` with these words finds; None where they are not understood."""
-    read = _read_find(words)
-    if read is None:
-        return None
-    roots = tuple(read.roots) or (HERE,)
-    first = next((at for at, (name, _) in enumerate(read.tests) if name in _ACTIONS), len(read.tests))
-    if any(name in _ALTERNATIVES for name, _ in read.tests):
-        return FindSearch(roots)
-    before = read.tests[:first]
-    return FindSearch(roots, tuple(value for name, value in before if name == "-name"), ("-type", "f") in before)
+_NEWER = re.compile("-newer(?:[aBcm]([aBcmt]))?")
 
 
 def _find(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
-    read = _read_find(words)
-    if read is None:
-        return None
-    role = WordRole.WRITE if any(name == "-delete" for name, _ in read.tests) else WordRole.LIST
-    uses = (*(WordUse(role, root) for root in read.roots or [HERE]), *read.uses)
-    options = tuple((name, Word(value)) for name, value in read.tests)
-    return ParsedCommand(program, options, tuple(read.roots), uses, read.acts, tuple(read.turning))
-
-
-def _read_find(words: tuple[Word, ...]) -> _Find | None:
-    read, rest = _Find(), list(words)
-    while rest and rest[0].known and rest[0].text in _FIRST:
+    rest = list(words)
+    if rest and rest[0].known and rest[0].text == "-P":
         rest.pop(0)
+    roots: list[Word] = []
     while rest and not (rest[0].text.startswith("-") or rest[0].text in ("(", ")", "!", ",")):
-        root = rest.pop(0)
-        if root.kind not in (WordKind.LITERAL, WordKind.GLOB) or not root.text:
-            return None
-        if root.kind is WordKind.GLOB and root.text[0] in "*?[":
-            read.turning.append(root)
-        read.roots.append(root)
+        roots.append(rest.pop(0))
+    if not all(root.text and root.kind in (WordKind.LITERAL, WordKind.GLOB) for root in roots):
+        return None
+    uses = [WordUse(LIST, root) for root in roots or [HERE]]
     while rest:
         word = rest.pop(0)
-        if not word.known or not _read_test(read, word.text, rest):
+        if not word.known or not _understood(word.text, rest, uses):
             return None
-    return read
+    turning = tuple(root for root in roots if root.kind is WordKind.GLOB and root.text[0] in "*?[")
+    return ParsedCommand(program, operands=tuple(roots), uses=tuple(uses), turning=turning)
 
 
-def _read_test(read: _Find, name: str, rest: list[Word]) -> bool:
-    """Whether a test or an action is understood; takes its values from `rest`."""
+def _understood(name: str, rest: list[Word], uses: list[WordUse]) -> bool:
+    """Whether a test or an action only looks; takes its values from `rest`."""
     if name == "-exec":
-        read.tests.append((name, ""))
         return _skip_command(rest)
-    if name in _FLAGS or name == "-delete":
-        read.tests.append((name, ""))
-        read.acts = read.acts or name == "-delete"
-        return not (name in ("-depth", "-d") and rest and re.match(r"[-+]?[0-9]", rest[0].text))
-    writes, dates = name in _WRITES, re.fullmatch(r"-newer[aBcm]([aBcmt])", name)
-    if not (name in _TEXTS or name in _FILES or writes or dates) or not rest:
+    if name in _FLAGS:
+        return not (name == "-depth" and rest and re.match(r"[-+]?[0-9]", rest[0].text))
+    newer = _NEWER.fullmatch(name)
+    if not (name in _TEXTS or newer) or not rest:
         return False
     value = rest.pop(0)
-    if not value.known and not (value.home and value.kind is WordKind.LITERAL):
-        return False
-    if writes:
-        read.acts = True
-        read.uses.append(WordUse(WordRole.WRITE, value))
-        if name == "-fprintf" and (not rest or not rest.pop(0).known):
-            return False
-    elif name in _FILES or (dates and dates[1] != "t"):
-        read.uses.append(WordUse(WordRole.LIST, value))
-    read.tests.append((name, value.text))
-    return True
+    if newer and newer[1] != "t":
+        uses.append(WordUse(LIST, value))
+    return value.known or (value.home and value.kind is WordKind.LITERAL)
 
 
 def _skip_command(rest: list[Word]) -> bool:
@@ -131,4 +67,4 @@ def _skip_command(rest: list[Word]) -> bool:
     return False
 
 
-PROGRAMS: Mapping[str, Program] = MappingProxyType({"find": Program(operands=(WordRole.LIST,), parser=_find)})
+PROGRAMS: Mapping[str, Program] = MappingProxyType({"find": Program(parser=_find)})

@@ -1,18 +1,17 @@
-"""One grammar per program: its options, and what it does with each of its words.
+"""One grammar per program: the options with which it only looks, and what it does with each of its words.
 
     GREP = Program(
         flags="inlcvwxEFPohHqs --ignore-case --count",
         texts="eABCm --regexp --include",
         reads="f --file",
-        operands=(Role.TEXT, Role.READ),
+        operands=(WordRole.TEXT, WordRole.READ),
         unless="e f --regexp --file",
         tree="r --recursive",
     )
-    parse(GREP, words)  ->  Parsed with a Use for every word, or None where the words are not in the grammar
+    parse(GREP, words)  ->  ParsedCommand with a WordUse for every word, or None where a word is not in the grammar
 
-The tables are used twice. *Only looks* is an allow-list of forms: a command runs unasked only if `parse` understands
-every word of it and `ParsedCommand.looks` holds. *Rules* use the same roles: what a denied path is to a command (read,
-written, run) is the role of the word that names it, for file tools and the shell alike.
+The tables are an allow-list: a command runs unasked only if `parse` understands every word of it. A command that is not
+understood is not known to look, and whatever may be a path among its words is one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -41,18 +40,9 @@ class WordRole(Enum):
     """A file, or a folder whose git-tracked files are all read."""
     CHANGED = "changed"
     """The same, but git shows its changes over time: only a part of a file, or a file that is gone."""
-    WRITE = "write"
-    """A path that is made, changed or removed."""
-    EXECUTE = "execute"
-    """A file that is run or obeyed: a script, a Makefile, settings that name programs."""
-    COMMAND = "command"
-    """Text or words that are run."""
 
 
-LOOKING = frozenset(
-    {WordRole.TEXT, WordRole.LIST, WordRole.READ, WordRole.TREE, WordRole.FOLLOWED, WordRole.TRACKED, WordRole.CHANGED}
-)
-"""Roles of a command that does nothing but look."""
+LIST, READ, TEXT = WordRole.LIST, WordRole.READ, WordRole.TEXT
 _RECURSIVE = frozenset({WordRole.TREE, WordRole.FOLLOWED})
 
 
@@ -65,15 +55,10 @@ class WordUse:
     top: bool = False
     """A relative path counts from the top of the git repository, or from the current folder: both are meant."""
 
-    @property
-    def nowhere(self) -> bool:
-        """Written data is discarded."""
-        return self.role is WordRole.WRITE and self.word.known and self.word.text == "/dev/null"
-
 
 @dataclass(frozen=True)
 class ParsedCommand:
-    """A command whose words are all in the grammar."""
+    """A command that does nothing but look: its words are all in the grammar."""
 
     program: "Program"
     options: tuple[tuple[str, Word | None], ...] = ()
@@ -82,8 +67,6 @@ class ParsedCommand:
     """All other words, those behind `--` included."""
     uses: tuple[WordUse, ...] = ()
     """Values of options and operands by role, and the folder that is meant where none is named."""
-    acts: bool = False
-    """An option makes it do more than look."""
     turning: tuple[Word, ...] = ()
     """File patterns that may match a name beginning with a dash, which would be read as an option."""
     skips_hidden: bool = False
@@ -96,16 +79,6 @@ class ParsedCommand:
         """One of these options was given; `names` as in `Program.flags`."""
         wanted = option_names(names)
         return any(name in wanted for name, _ in self.options)
-
-    @cached_property
-    def looks(self) -> bool:
-        """It does nothing but look."""
-        return (
-            self.program.looks
-            and not self.acts
-            and all(use.role in LOOKING or use.nowhere for use in self.uses)
-            and (self.program.check is None or self.program.check(self))
-        )
 
     @cached_property
     def ends(self) -> bool:
@@ -122,31 +95,19 @@ class Program:
     """
 
     flags: str = ""
-    """Options without a value that leave it harmless."""
+    """Options without a value."""
     texts: str = ""
     """Options with a value that is text."""
     maybe: str = ""
     """Options that may have a value, glued on or behind `=`, which is text."""
-    lists: str = ""
-    """Options with a value of role LIST."""
     reads: str = ""
     """Options with a value of role READ."""
-    writes: str = ""
-    """Options with a value of role WRITE."""
-    executes: str = ""
-    """Options with a value of role EXECUTE."""
-    commands: str = ""
-    """Options with a value of role COMMAND."""
-    acts: str = ""
-    """Options without a value with which it does more than look."""
-    operands: tuple[WordRole, ...] = (WordRole.READ,)
+    operands: tuple[WordRole, ...] = (READ,)
     """Roles of the operands in order; the last is for all that follow. Empty: it takes none."""
     most: int | None = None
     """Most operands; None: any number."""
-    last: WordRole | None = None
-    """Role of the last operand, where there are two or more (cp, mv)."""
     unless: str = ""
-    """Options that take the place of the first operand (grep -e), or of the last one where `last` is set (cp -t)."""
+    """Options that take the place of the first operand (grep -e)."""
     tree: str = ""
     """Options with which operands of role READ become TREE."""
     follow: str = ""
@@ -159,21 +120,19 @@ class Program:
     """Options may follow operands. False: the first operand ends them."""
     free: bool = False
     """Operands are mere text, which may hold what only the shell knows."""
-    looks: bool = True
-    """It can be harmless; False: the roles are known, and it never only looks."""
     check: Callable[[ParsedCommand], bool] | None = None
     """What else has to hold for it to only look, such as a harmless script."""
     ends: Callable[[ParsedCommand], bool] | None = None
     """Whether it terminates; None: it does."""
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
-    """By name; the options above are those before the name. With subcommands, a name that is missing here is not in
-    the grammar."""
+    """By name; the options above are those before the name."""
     bare: bool = False
     """With subcommands: it may be called without one."""
     parser: Callable[["Program", tuple[Word, ...]], ParsedCommand | None] | None = None
-    """Reads the words instead of `parse`, where options are not as in other programs (find, test, tar, dd)."""
+    """Reads the words instead of `plain`, where options are not as in other programs (find, test, ps)."""
 
 
+Parser = Callable[[Program, tuple[Word, ...]], ParsedCommand | None]
 HERE = Word(".")
 """The folder that is meant where none is named."""
 
@@ -184,8 +143,14 @@ def parse(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     A word that only the shell knows is in the grammar where the program is `free`; a file pattern is, where it cannot
     turn into an option or `ParsedCommand.turning` names it.
     """
-    if program.parser is not None:
-        return program.parser(program, words)
+    found = (program.parser or plain)(program, words)
+    if found is None or found.program is not program or program.check is None:
+        return found  # a subcommand has had its own check
+    return found if program.check(found) else None
+
+
+def plain(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """Read the words by the tables of the program, without its own parser and check."""
     reading = _Reading(program)
     if not reading.read(words):
         return None
@@ -198,12 +163,7 @@ def parse(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     found = None if inner is None else parse(inner, rest)
     if found is None:
         return None
-    return replace(
-        found,
-        options=(*reading.options, *found.options),
-        uses=(*reading.uses, *found.uses),
-        acts=found.acts or reading.acts,
-    )
+    return replace(found, options=(*reading.options, *found.options), uses=(*reading.uses, *found.uses))
 
 
 class _Reading:
@@ -215,11 +175,12 @@ class _Reading:
         self.operands: list[Word] = []
         self.uses: list[WordUse] = []
         self.turning: list[Word] = []
-        self.acts = False
 
     def read(self, words: tuple[Word, ...]) -> bool:
         """Whether every word is understood."""
-        kinds = _kinds(self.program)
+        program = self.program
+        flags = " ".join((program.flags, program.maybe, program.tree, program.follow))
+        kinds = _kinds_of(flags, program.texts, program.reads)
         position = 0
         while position < len(words):
             word, position = words[position], position + 1
@@ -271,7 +232,7 @@ class _Reading:
                 return self._one(name, Word(rest, word.kind) if rest else None, word, following, kinds, glued="")
             if not word.known:
                 return None
-            self._flag(name)
+            self.options.append((name, None))
         return 0
 
     def _one(
@@ -291,7 +252,7 @@ class _Reading:
         if role is None and not maybe:
             if value is not None or not word.known:
                 return None
-            self._flag(name)
+            self.options.append((name, None))
             return 0
         if value is None and maybe:
             self.options.append((name, None))
@@ -311,10 +272,6 @@ class _Reading:
             self.uses.append(WordUse(self.program.operands[-1], following))
         return 1
 
-    def _flag(self, name: str) -> None:
-        self.options.append((name, None))
-        self.acts = self.acts or name in option_names(self.program.acts)
-
     def _value(self, name: str, value: Word, role: WordRole) -> None:
         self.options.append((name, value))
         if role is not WordRole.TEXT:
@@ -324,8 +281,7 @@ class _Reading:
         """All of it, the operands by their roles; None where there are more than the grammar has."""
         program, operands = self.program, tuple(self.operands)
         given = {name for name, _ in self.options}
-        replaced = bool(given & option_names(program.unless))
-        roles = program.operands[1:] if replaced and program.last is None else program.operands
+        roles = program.operands[1:] if given & option_names(program.unless) else program.operands
         if operands and (not roles or (program.most is not None and len(operands) > program.most)):
             return None
         if any(word.kind is WordKind.GLOB for word in operands) and program.most is not None:
@@ -337,18 +293,13 @@ class _Reading:
             # A pattern may be several words: it and what follows it may have the roles of later words.
             shifted = shifted or word.kind is WordKind.GLOB
             wanted = [*roles[first:]] if shifted else [roles[first]]
-            if program.last is not None and not replaced and number == len(operands) - 1:
-                if word.kind is WordKind.GLOB:
-                    wanted.append(program.last)
-                elif number:
-                    wanted = [program.last]
             uses += [WordUse(self._deepened(role, given), word) for role in dict.fromkeys(wanted)]
         fixed = len(roles) - 1
         if program.default and roles and len(operands) <= fixed:
             role = self._deepened(roles[-1], given)
             if not program.tree or role in _RECURSIVE:
                 uses.append(WordUse(role, HERE))
-        return ParsedCommand(program, tuple(self.options), operands, tuple(uses), self.acts, tuple(self.turning))
+        return ParsedCommand(program, tuple(self.options), operands, tuple(uses), tuple(self.turning))
 
     def _deepened(self, role: WordRole, given: set[str]) -> WordRole:
         if role in (WordRole.READ, WordRole.TREE) and given & option_names(self.program.follow):
@@ -362,9 +313,7 @@ def _is_option(word: Word) -> bool:
 
 def _matters(program: Program) -> bool:
     """One of its options does more than change how it prints its words."""
-    if program.acts or program.lists or program.reads or program.writes or program.executes or program.commands:
-        return True
-    return bool(program.texts) and (program.check is not None or program.ends is not None)
+    return bool(program.reads or (program.texts and (program.check or program.ends)))
 
 
 @cache
@@ -381,31 +330,13 @@ def _each_name(text: str) -> Iterator[str]:
             yield from (f"-{letter}" for letter in part)
 
 
-def _kinds(program: Program) -> Mapping[str, WordRole | None]:
-    """The role of the value of every option; None: it has no value, or need not have one."""
-    return _kinds_of(
-        program.flags + " " + program.acts + " " + program.maybe + " " + program.tree + " " + program.follow,
-        program.texts,
-        program.lists,
-        program.reads,
-        program.writes,
-        program.executes,
-        program.commands,
-    )
-
-
 @cache
-def _kinds_of(
-    flags: str, texts: str, lists: str, reads: str, writes: str, executes: str, commands: str
-) -> Mapping[str, WordRole | None]:
-    kinds: dict[str, WordRole | None] = dict.fromkeys(option_names(flags))
-    for names, role in (
-        (texts, WordRole.TEXT),
-        (lists, WordRole.LIST),
-        (reads, WordRole.READ),
-        (writes, WordRole.WRITE),
-        (executes, WordRole.EXECUTE),
-        (commands, WordRole.COMMAND),
-    ):
-        kinds.update(dict.fromkeys(option_names(names), role))
-    return MappingProxyType(kinds)
+def _kinds_of(flags: str, texts: str, reads: str) -> Mapping[str, WordRole | None]:
+    """The role of the value of every option; None: it has no value, or need not have one."""
+    return MappingProxyType(
+        {
+            **dict.fromkeys(option_names(flags)),
+            **dict.fromkeys(option_names(texts), TEXT),
+            **dict.fromkeys(option_names(reads), READ),
+        }
+    )

@@ -1,69 +1,61 @@
 """Programs that read, search and count text, or list files: cat, grep, sort, ls.
 
-A table holds the options of the GNU program and those of the BSD one. Where the two differ in whether an option has a
-value, it is a flag here, so that the word behind it counts as an operand too; where they differ in what the value is,
-it counts as a path. Options missing from the tables are not in the grammar: those that write (`sort -o`), run another
-program (`rg --pre`, `diff -l`), read a list of files (`wc --files0-from`), or follow links (`tree -l`).
+A table holds the common options of the GNU program that the BSD one reads alike. Where the two differ in whether an
+option has a value, it is a flag here, so that the word behind it counts as an operand too. Options missing from the
+tables are not in the grammar, such as those that write (`sort -o`), run another program (`rg --pre`, `diff -l`), read a
+list of files (`wc --files0-from`), or follow links (`tree -l`).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import takewhile
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, option_names
-from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS, plain
+from harness.permissions.programs.grammar import (
+    LIST,
+    READ,
+    TEXT,
+    ParsedCommand,
+    Program,
+    WordRole,
+    WordUse,
+    option_names,
+    plain,
+)
 from harness.permissions.shell.syntax import Word, WordKind
 
-# ── parsers of programs that do not read their options as others do ─────────────────────────────
+ABOUT = " --help --version"
+"""Options of nearly every program."""
 
-
-def _before_dashes(words: tuple[Word, ...]) -> Iterator[str]:
-    """The texts of the words that may be options."""
-    return takewhile(lambda text: text != "--", (word.text for word in words))
+# ── programs that do not read their options as others do ────────────────────────────────────────
 
 
 def _without_response_files(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """strings of the GNU binutils replaces any word that begins with @ by the content of a file."""
-    for word in words:
-        if word.text.startswith("@") or (word.kind is WordKind.GLOB and word.text[:1] in "*?["):
-            return None
-    return plain(program, words)
+    odd = any(word.text[:1] == "@" or (word.kind is WordKind.GLOB and word.text[:1] in "*?[") for word in words)
+    return None if odd else plain(program, words)
 
 
 def _without_clusters(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
-    """xxd takes -pl for -p, whatever follows."""
-    for text in _before_dashes(words):
-        if text.startswith("-") and not re.fullmatch(r"-|-ps|-[a-zA-Z][0-9]*", text):
-            return None
-    return plain(program, words)
-
-
-def _with_values_behind(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
-    """tree takes the value of -L from the next word and parses attached text as more options."""
-    for text in _before_dashes(words):
-        if re.match(r"-[a-zA-Z]*[LPIT].", text) and not re.fullmatch(r"-L[0-9]+", text):
-            return None
-    return plain(program, words)
+    """xxd takes -pl for -p, whatever follows, and tree parses what is glued to -L as more options."""
+    odd = any(word.text[:1] == "-" and not re.fullmatch(r"-[a-zA-Z]?[0-9]*", word.text) for word in words)
+    return None if odd else plain(program, words)
 
 
 def _rg(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     if parsed is None:
         return None
-    if parsed.has("--files --type-list"):
-        listed = tuple(WordUse(WordRole.LIST, use.word) if use.role is WordRole.TREE else use for use in parsed.uses)
+    if parsed.has("--files"):
+        listed = tuple(WordUse(LIST, use.word) if use.role is WordRole.TREE else use for use in parsed.uses)
         parsed = replace(parsed, uses=listed)
-    brought_back = option_names("u. --unrestricted --hidden t --type --type-add --ignore-file")
-    globs = option_names("g --glob --iglob")
-    return replace(
-        parsed,
-        skips_hidden=not any(
-            name in brought_back or (name in globs and not (value and value.text.startswith("!")))
-            for name, value in parsed.options
-        ),
+    brought_back = option_names("u. --unrestricted --hidden t --type")
+    globs = option_names("g --glob")
+    hidden = any(
+        name in brought_back or (name in globs and not (value and value.text.startswith("!")))
+        for name, value in parsed.options
     )
+    return replace(parsed, skips_hidden=not hidden)
 
 
 def _fd(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
@@ -71,26 +63,56 @@ def _fd(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     return None if parsed is None else replace(parsed, skips_hidden=not parsed.has("Hu --unrestricted --hidden"))
 
 
-_MOST_NUMBERS = 10**7
-
-
 def _seq(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
-    """Numbers may be negative, so that they look like options."""
-    flags: list[tuple[str, Word | None]] = []
-    rest = list(words)
-    while rest and rest[0].known and re.fullmatch(r"-[wfst].*|--.*", rest[0].text):
-        word = rest.pop(0)
-        if word.text in ("-w", "--equal-width", "--help", "--version"):
-            flags.append((word.text, None))
-        elif re.match(r"-[fst].|--(format|separator)=", word.text):
-            flags.append((word.text[:2], word))
-        elif word.text in ("-f", "-s", "-t", "--format", "--separator") and rest and rest[0].known:
-            flags.append((word.text, rest.pop(0)))
-        else:
-            return None
-    if len(rest) > 3 or any(word.kind is WordKind.GLOB or word.home for word in rest):
+    """Up to three numbers of not too many digits, and steps that come to an end."""
+    if not 1 <= len(words) <= 3 or not all(word.known and re.fullmatch("-?[0-9]{1,6}", word.text) for word in words):
         return None
-    return ParsedCommand(program, tuple(flags), tuple(rest), tuple(WordUse(WordRole.TEXT, word) for word in rest))
+    steps = int(words[1].text) if len(words) == 3 else 1
+    return ParsedCommand(program, operands=words) if steps else None
+
+
+# ── the names of files that a search looks into ─────────────────────────────────────────────────
+
+_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "py": ("*.py", "*.pyi"),
+        "js": ("*.js", "*.jsx", "*.vue", "*.cjs", "*.mjs"),
+        "ts": ("*.ts", "*.tsx", "*.cts", "*.mts"),
+        "go": ("*.go",),
+        "rust": ("*.rs",),
+        "java": ("*.java", "*.jsp", "*.jspx", "*.properties"),
+        "md": ("*.md", "*.markdown", "*.mdown", "*.mdwn", "*.mdx", "*.mkd", "*.mkdn"),
+        "css": ("*.css", "*.scss"),
+        "html": ("*.htm", "*.html", "*.ejs"),
+    }
+)
+"""Types of files of ripgrep that are nothing but endings of names."""
+
+
+def searched_names(parsed: ParsedCommand) -> tuple[str, ...]:
+    """Patterns for the names of the files that a search looks into (`grep -r --include='*.py'`); none: any."""
+    names: list[str] = []
+    for option, value in parsed.options:
+        text = "" if value is None else value.text
+        if option in ("--include", "-g", "--glob"):
+            names.append(text.rpartition("/")[2])
+            if text.startswith("!") or not names[-1] or "**" in names[-1] or "{" in text or "\\" in text:
+                return ()
+        elif option in ("-t", "--type") and parsed.has("t --type"):
+            if text not in _TYPES:
+                return ()
+            names += _TYPES[text]
+        elif option in ("--type-add", "--iglob") or (option == "--exclude" and not names):
+            return ()  # a file that fits neither is searched where grep is given --exclude first
+    return tuple(names)
+
+
+def unsearched_names(parsed: ParsedCommand) -> tuple[str, ...]:
+    """Patterns for the names of the files that a search leaves out (`grep -r --exclude='.env*'`)."""
+    if parsed.has("--include --exclude-from"):
+        return ()  # the last one that fits wins
+    texts = (value.text for option, value in parsed.options if option == "--exclude" and value is not None)
+    return tuple(text for text in texts if re.fullmatch(r"[\w.*?-]+", text))
 
 
 # ── what else has to hold ───────────────────────────────────────────────────────────────────────
@@ -106,351 +128,152 @@ def _stops_at_the_end(parsed: ParsedCommand) -> bool:
     return not parsed.has("fF --follow") and not any(re.match(r"\+[0-9].*f", word.text) for word in parsed.operands)
 
 
-def _counts_to_an_end(parsed: ParsedCommand) -> bool:
-    """seq, from a number to a number in not too many steps."""
-    numbers = [word.text for word in parsed.operands]
-    known = all(word.known for word in parsed.operands)
-    if not known or not all(re.fullmatch(r"[-+]?([0-9]{1,15}(\.[0-9]{0,9})?|\.[0-9]{1,9})", text) for text in numbers):
-        return False
-    if not numbers:
-        return True
-    first, step = float(numbers[0]) if len(numbers) > 1 else 1.0, float(numbers[1]) if len(numbers) == 3 else 1.0
-    return step != 0 and (float(numbers[-1]) - first) / step < _MOST_NUMBERS
-
-
-def _draws_to_an_end(parsed: ParsedCommand) -> bool:
-    """shuf"""
-    return not parsed.has("r --repeat") or parsed.has("n --head-count")
-
-
-def _small_numbers(parsed: ParsedCommand) -> bool:
-    """factor"""
-    return all(word.known and re.fullmatch(r"[0-9]{1,18}", word.text) for word in parsed.operands)
-
-
 def _has_no_pager(parsed: ParsedCommand) -> bool:
     """bat, which may start less; `bat cache` changes its folder."""
-    options = [name + ("" if value is None else f"={value.text}") for name, value in parsed.options]
-    quiet = "--paging=never" in options or "-P" in options or options.count("-p") > 1
-    others = [one for one in options if one.startswith("--paging") and one != "--paging=never"]
-    return quiet and not others and not any(word.text == "cache" for word in parsed.operands)
+    paging = [value.text for name, value in parsed.options if name == "--paging" and value is not None]
+    return paging == ["never"] and not any(word.text == "cache" for word in parsed.operands)
 
 
-# ── tables ──────────────────────────────────────────────────────────────────────────────────────
+# ── the table ───────────────────────────────────────────────────────────────────────────────────
 
-_DIGEST = Program(flags="btz --binary --text --tag --zero" + ABOUT)
-_LS = Program(
-    check=_follows_no_links,
-    flags="aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOPW% --all --almost-all --author --escape --ignore-backups "
-    "--directory --file-type --full-time --group-directories-first --no-group --human-readable --si "
-    "--dereference-command-line --dereference-command-line-symlink-to-dir --inode --kibibytes --dereference "
-    "--numeric-uid-gid --literal --hide-control-chars --show-control-chars --quote-name --reverse --recursive --size "
-    "--context --zero" + ABOUT,
-    maybe="--color --classify --hyperlink",
-    texts="--block-size --format --hide --indicator-style --ignore --quoting-style --sort --time --time-style "
-    "--tabsize --width",
-    lists="ITw",
-    operands=LISTS,
-    default=True,
-)
-_GREP = Program(
-    flags="EFGPiywxzclLoqsbHhnTUZuVaIv --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case "
-    "--no-ignore-case --word-regexp --line-regexp --null-data --count --files-with-matches --files-without-match "
-    "--only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number "
-    "--initial-tab --binary --null --text --invert-match --line-buffered --no-group-separator" + ABOUT,
-    texts="emABCD --regexp --max-count --after-context --before-context --context --devices --binary-files --include "
-    "--exclude --exclude-dir --label --group-separator",
+
+def _gnu(flags: str = "", texts: str = "", operands: tuple[WordRole, ...] = (READ,), **more: object) -> Program:
+    return Program(flags + ABOUT, texts, operands=operands, **more)  # type: ignore[arg-type]
+
+
+_LISTS, _TEXTS = (LIST,), (TEXT,)
+_GREP = _gnu(
+    "EFGPiywxzclLoqsbHhnTUZaIv --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case "
+    "--no-ignore-case --word-regexp --line-regexp --count --files-with-matches --files-without-match --only-matching "
+    "--quiet --silent --no-messages --with-filename --no-filename --line-number --null --text --invert-match "
+    "--line-buffered",
+    "emABCD --regexp --max-count --after-context --before-context --context --binary-files --include --exclude "
+    "--exclude-dir",
+    (TEXT, READ),
     maybe="--color --colour",
     reads="f --file --exclude-from",
-    operands=(WordRole.TEXT, WordRole.READ),
     unless="ef --regexp --file",
     tree="r --recursive",
     follow="R --dereference-recursive",
     default=True,
     numbers=True,
 )
-_RG = Program(
-    flags="iSswxvclnNopqaFPUuI0HhV. --ignore-case --smart-case --case-sensitive --word-regexp --line-regexp "
-    "--invert-match --count --count-matches --files-with-matches --files-without-match --line-number "
-    "--no-line-number --only-matching --pretty --quiet --text --fixed-strings --pcre2 --multiline --unrestricted "
-    "--no-filename --with-filename --null --null-data --hidden --no-hidden --files --type-list --heading --no-heading "
-    "--column --no-column --byte-offset --json --stats --trim --vimgrep --passthru --multiline-dotall --crlf --mmap "
-    "--no-mmap --line-buffered --block-buffered --max-columns-preview --include-zero --no-config --no-ignore "
-    "--no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages "
-    "--no-ignore-parent --no-ignore-vcs --no-messages --no-require-git --no-unicode --one-file-system --binary "
-    "--glob-case-insensitive --ignore-file-case-insensitive --pcre2-version --auto-hybrid-regex" + ABOUT,
-    texts="eABCgtTmrEMjd --regexp --after-context --before-context --context --glob --iglob --type --type-not "
-    "--type-add --type-clear --max-count --replace --encoding --max-columns --max-filesize --max-depth --threads "
-    "--color --colors --sort --sortr --engine --context-separator --field-context-separator "
-    "--field-match-separator --path-separator --dfa-size-limit --regex-size-limit",
-    reads="f --file --ignore-file",
-    operands=(WordRole.TEXT, WordRole.TREE),
-    unless="ef --regexp --file --files --type-list",
+_RG = _gnu(
+    "iSswxvclnNopqaFPUuI0HhV. --ignore-case --smart-case --case-sensitive --word-regexp --line-regexp --invert-match "
+    "--count --count-matches --files-with-matches --files-without-match --line-number --no-line-number "
+    "--only-matching --quiet --text --fixed-strings --pcre2 --multiline --unrestricted --no-filename --with-filename "
+    "--hidden --files --heading --no-heading --column --json --stats --trim --vimgrep --multiline-dotall --no-config "
+    "--no-ignore --no-ignore-vcs --no-messages",
+    "eABCgtTmrEMjd --regexp --after-context --before-context --context --glob --type --type-not --max-count --replace "
+    "--max-columns --max-filesize --max-depth --color --sort --sortr",
+    (TEXT, WordRole.TREE),
+    reads="f --file",
+    unless="ef --regexp --file --files",
     follow="L --follow",
     default=True,
     parser=_rg,
 )
-_FD = Program(
-    flags="HIusigFap01qhV --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --unrestricted "
-    "--case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --relative-path --full-path "
-    "--print0 --quiet --show-errors --prune --one-file-system --no-follow" + ABOUT,
-    texts="dteESocj --max-depth --min-depth --exact-depth --type --extension --exclude --size --owner --color "
-    "--threads --max-results --changed-within --changed-before --path-separator --and",
-    maybe="--strip-cwd-prefix",
-    lists="--search-path",
-    reads="--ignore-file",
-    operands=(WordRole.TEXT, WordRole.LIST),
+_FD = _gnu(
+    "HIusigFap01qhV --hidden --no-ignore --no-ignore-vcs --unrestricted --case-sensitive --ignore-case --glob --regex "
+    "--fixed-strings --absolute-path --full-path --print0",
+    "dteESoc --max-depth --min-depth --type --extension --exclude --size --color --changed-within --changed-before",
+    (TEXT, LIST),
     default=True,
     parser=_fd,
 )
-_DIFF = Program(
-    flags="0123456789qscuenypTtNiEZbwBadrP --normal --brief --report-identical-files --ed --rcs --side-by-side "
-    "--left-column --suppress-common-lines --show-c-function --expand-tabs --initial-tab --suppress-blank-empty "
-    "--recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case "
-    "--no-ignore-file-name-case --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change "
-    "--ignore-all-space --ignore-blank-lines --text --strip-trailing-cr --minimal --speed-large-files" + ABOUT,
-    texts="CUWFLxSID --width --show-function-line --label --tabsize --exclude --starting-file --ignore-matching-lines "
-    "--ifdef --horizon-lines --palette --line-format --old-line-format --new-line-format --unchanged-line-format "
-    "--old-group-format --new-group-format --unchanged-group-format --changed-group-format",
+_DIFF = _gnu(
+    "0123456789qscuenypTtNiEZbwBadrP --normal --brief --report-identical-files --side-by-side --left-column "
+    "--suppress-common-lines --show-c-function --recursive --no-dereference --new-file --ignore-case "
+    "--ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --text --strip-trailing-cr",
+    "CUWFLxSI --width --label --exclude --ignore-matching-lines",
+    (WordRole.FOLLOWED,),  # of two folders it compares the files, also without -r
     maybe="--color --context --unified",
-    reads="X --exclude-from",
-    operands=(WordRole.FOLLOWED,),  # of two folders it compares the files, also without -r
 )
-_DIFF_RUNNER = Program(
-    flags="ae3xXimTAELy --text --ed --merge --side-by-side --suppress-common-lines" + ABOUT,
-    texts="--label",
-    commands="--diff-program",
-    writes="o --output",
-    looks=False,
+_LS = _gnu(
+    "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1 --all --almost-all --directory --full-time --group-directories-first "
+    "--human-readable --inode --dereference --reverse --recursive --size",
+    "--block-size --format --hide --ignore --quoting-style --sort --time --time-style --width",
+    _LISTS,
+    check=_follows_no_links,
+    maybe="--color --classify",
+    reads="I",
+    default=True,
 )
-
+_SORT = _gnu(
+    "bdfgihnMRrVcCmsuz --ignore-leading-blanks --ignore-case --general-numeric-sort --human-numeric-sort "
+    "--numeric-sort --reverse --version-sort --stable --unique --zero-terminated",
+    "ktS --key --field-separator",
+)
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
         # ── names, sizes, dates ──
         **dict.fromkeys(("ls", "dir", "vdir"), _LS),
-        "stat": Program(
-            flags="LftFlnqrsx --dereference --file-system --terse" + ABOUT,
-            texts="c --format --printf --cached",
-            operands=LISTS,
-        ),
-        "realpath": Program(
-            flags="emLPqszE --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip "
-            "--no-symlinks --zero" + ABOUT,
-            lists="--relative-to --relative-base",
-            operands=LISTS,
-        ),
-        "readlink": Program(
-            flags="femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet "
-            "--silent --verbose --zero" + ABOUT,
-            operands=LISTS,
-        ),
-        "expr": Program(operands=TEXTS, numbers=True, permutes=False, free=True),
-        "basename": Program(flags="az --multiple --zero" + ABOUT, texts="s --suffix", operands=TEXTS, free=True),
-        "dirname": Program(flags="z --zero" + ABOUT, operands=TEXTS, free=True),
-        "df": Program(
-            flags="abcghHiIklmnPTvY --all --human-readable --si --inodes --local --no-sync --portability --total "
-            "--print-type" + ABOUT,
-            texts="B --block-size --type --exclude-type",
-            maybe="--output",
-            lists="tx",
-            operands=LISTS,
-        ),
-        "du": Program(
-            flags="0aAbcDhHkglmPSsxn --null --all --apparent-size --bytes --total --dereference-args --human-readable "
-            "--inodes --count-links --no-dereference --separate-dirs --si --summarize --one-file-system" + ABOUT,
-            texts="BdIt --block-size --max-depth --threshold --exclude --time-style",
-            maybe="--time",
-            reads="X --exclude-from",
-            operands=LISTS,
+        "stat": _gnu("LFlnqrsx --dereference --file-system --terse", "c --format --printf", _LISTS),
+        "realpath": _gnu("emLPqsz --canonicalize-existing --canonicalize-missing", "", _LISTS),
+        "readlink": _gnu("femnqsvz --canonicalize --canonicalize-existing --no-newline", "", _LISTS),
+        "basename": _gnu("az --multiple --zero", "s --suffix", _TEXTS, free=True),
+        "dirname": _gnu("z --zero", "", _TEXTS, free=True),
+        "df": _gnu("ahHiklmPT --all --human-readable --inodes --local --print-type --total", "B", _LISTS),
+        "du": _gnu(
+            "0aAbcDhHkglmPSsxn --all --apparent-size --bytes --total --human-readable --summarize --one-file-system",
+            "BdIt --block-size --max-depth --threshold --exclude",
+            _LISTS,
             default=True,
         ),
-        "tree": Program(
-            flags="acdfghinpqrstuvxACDFJNQSUX --gitignore --matchdirs --metafirst --ignore-case --inodes --device "
-            "--dirsfirst --filesfirst --si --du --prune --noreport" + ABOUT,
-            texts="LPIT --sort --filelimit --charset --timefmt",
-            writes="o",
-            operands=LISTS,
-            default=True,
-            parser=_with_values_behind,
-        ),
+        "tree": Program("acdfghinpqrstuvxACDFJNSUX", "LPI", operands=_LISTS, default=True, parser=_without_clusters),
         **dict.fromkeys(("fd", "fdfind"), _FD),
         # ── contents ──
-        "cat": Program(
-            flags="AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs "
-            "--show-nonprinting" + ABOUT
-        ),
-        "tac": Program(flags="br --before --regex" + ABOUT, texts="s --separator"),
-        "rev": Program(flags=ABOUT),
-        "head": Program(
-            flags="qvz --quiet --silent --verbose --zero-terminated" + ABOUT,
-            texts="cn --bytes --lines",
-            numbers=True,
-        ),
-        "tail": Program(
-            flags="qvzrfF --quiet --silent --verbose --zero-terminated --retry" + ABOUT,
-            texts="bcns --bytes --lines --pid --sleep-interval --max-unchanged-stats",
+        "cat": _gnu("AbeEnstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs"),
+        "tac": _gnu("br"),
+        "rev": _gnu(),
+        "head": _gnu("qvz --quiet --silent --verbose", "cn --bytes --lines", numbers=True),
+        "tail": _gnu(
+            "qvzrfF --quiet --silent --verbose --retry",
+            "bcns --bytes --lines --pid --sleep-interval",
             maybe="--follow",
             numbers=True,
             ends=_stops_at_the_end,
         ),
-        "nl": Program(
-            flags="p --no-renumber" + ABOUT,
-            texts="bdfhilnsvw --body-numbering --section-delimiter --footer-numbering --header-numbering "
-            "--line-increment --join-blank-lines --number-format --number-separator --starting-line-number "
-            "--number-width",
-        ),
-        "od": Program(
-            flags="aBbcDdeFfHhIiLlOosvXx --output-duplicates" + ABOUT,
-            texts="AjNSt --address-radix --skip-bytes --read-bytes --format --endian",
-            maybe="w --strings --width",
-        ),
-        **dict.fromkeys(
-            ("hexdump", "hd"),
-            Program(
-                flags="bcCdovx --one-byte-octal --one-byte-char --canonical --two-bytes-decimal --two-bytes-octal "
-                "--two-bytes-hex --no-squeezing" + ABOUT,
-                texts="ens --format --length --skip",
-                reads="f --format-file",
-            ),
-        ),
-        "xxd": Program(
-            flags="abCeEipuvd -ps",
-            texts="cglsnoR",
-            acts="r",
-            operands=(WordRole.READ, WordRole.WRITE),
-            permutes=False,
-            parser=_without_clusters,
-        ),
-        "strings": Program(
-            flags="adfwoA --all --data --print-file-name --include-all-whitespace" + ABOUT,
-            texts="netsU --bytes --radix --encoding --output-separator --unicode",
-            numbers=True,
-            parser=_without_response_files,
-        ),
-        "file": Program(
-            flags="bhiIkLnNr0 --brief --mime --mime-type --mime-encoding --keep-going --no-buffer --no-pad --raw "
-            "--print0 --no-dereference --dereference --extension --apple" + ABOUT,
-            texts="eF --exclude --exclude-quiet --separator",
-        ),
+        "nl": _gnu("p", "bdfhilnsvw --body-numbering --number-format --number-width --starting-line-number"),
+        "od": _gnu("abcdfilosvx", "AjNSt --address-radix --skip-bytes --read-bytes --format"),
+        **dict.fromkeys(("hexdump", "hd"), _gnu("bcCdovx --canonical", "ens --format --length --skip")),
+        "xxd": Program("abCeEipuvd", "cglsno", most=1, permutes=False, parser=_without_clusters),
+        "strings": _gnu("adfwo --all --data", "net --bytes --radix", numbers=True, parser=_without_response_files),
+        "file": _gnu("bhiIkLnNr0 --brief --mime --mime-type --mime-encoding --keep-going --dereference"),
         **dict.fromkeys(
             ("bat", "batcat"),
-            Program(
-                flags="pnAuPfSV --plain --number --show-all --unbuffered --force-colorization --chop-long-lines"
-                + ABOUT,
-                texts="lHrm --language --highlight-line --line-range --color --theme --style --wrap --tabs --paging "
-                "--decorations --italic-text --terminal-width --map-syntax --file-name",
-                check=_has_no_pager,
-            ),
+            _gnu("pnAuf --plain --number", "lr --language --line-range --color --style --paging", check=_has_no_pager),
         ),
-        "wc": Program(flags="cmlwL --bytes --chars --lines --words --max-line-length" + ABOUT, texts="--total"),
-        "cksum": Program(
-            flags="brtz --raw --base64 --tag --untagged --zero --debug" + ABOUT, texts="aol --algorithm --length"
-        ),
-        "sum": Program(flags="rs --sysv" + ABOUT),
-        **dict.fromkeys(("md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"), _DIGEST),
-        "b2sum": replace(_DIGEST, texts="l --length"),
-        "shasum": Program(flags="bptU0 --binary --text --UNIVERSAL --01" + ABOUT, texts="a --algorithm"),
-        **dict.fromkeys(("md5", "sha1", "sha256", "sha384", "sha512"), Program(flags="qr", texts="s")),
-        **dict.fromkeys(
-            ("base64", "base32"),
-            Program(
-                flags="dDi --decode --ignore-garbage" + ABOUT,
-                texts="wb --wrap --break",
-                reads="--input",
-                writes="o --output",
-            ),
-        ),
-        "iconv": Program(flags="cls --list --silent" + ABOUT, texts="ft --from-code --to-code", writes="o --output"),
+        "wc": _gnu("cmlwL --bytes --chars --lines --words --max-line-length"),
+        **dict.fromkeys(("cksum", "sum", "md5", "sha1", "sha256"), _gnu("r")),
+        **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum", "b2sum"), _gnu("btz --binary --text --tag")),
+        "shasum": _gnu("bptU0", "a --algorithm"),
+        **dict.fromkeys(("base64", "base32"), _gnu("dDi --decode --ignore-garbage", "wb --wrap --break")),
         # ── search ──
         **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
         "rg": _RG,
-        "look": Program(
-            flags="abdf --alternative --alphanum --ignore-case" + ABOUT,
-            texts="t --terminate",
-            operands=(WordRole.TEXT, WordRole.READ),
-        ),
         # ── lines and columns ──
-        "cut": Program(
-            flags="nswz --complement --only-delimited --zero-terminated" + ABOUT,
-            texts="bcdf --bytes --characters --delimiter --fields --output-delimiter",
+        "cut": _gnu(
+            "nswz --complement --only-delimited", "bcdf --bytes --characters --delimiter --fields --output-delimiter"
         ),
-        "column": Program(
-            flags="txJLed --table --json --keep-empty-lines --table-header-repeat --table-noheadings --fillrows"
-            + ABOUT,
-            texts="csolNOHRTWEpi --output-width --separator --output-separator --table-columns --table-columns-limit "
-            "--table-order --table-hide --table-right --table-truncate --table-wrap --table-noextreme --table-name "
-            "--tree --tree-id --tree-parent",
-        ),
-        "comm": Program(
-            flags="123iz --check-order --nocheck-order --total --zero-terminated" + ABOUT, texts="--output-delimiter"
-        ),
-        "cmp": Program(
-            flags="blshxz --print-bytes --verbose --quiet --silent" + ABOUT, texts="in --ignore-initial --bytes"
-        ),
-        "paste": Program(flags="sz --serial --zero-terminated" + ABOUT, texts="d --delimiters"),
-        "fold": Program(flags="bs --bytes --spaces" + ABOUT, texts="w --width", numbers=True),
-        "fmt": Program(
-            flags="cstu --crown-margin --split-only --tagged-paragraph --uniform-spacing" + ABOUT,
-            texts="wg --width --goal --prefix",
-            reads="p",
-            numbers=True,
-        ),
-        "expand": Program(flags="i --initial" + ABOUT, texts="t --tabs", numbers=True),
-        "unexpand": Program(flags="a --all --first-only" + ABOUT, texts="t --tabs", numbers=True),
-        "join": Program(
-            flags="iz --ignore-case --check-order --nocheck-order --header --zero-terminated" + ABOUT,
-            texts="aejotv12",
-        ),
-        "pr": Program(
-            flags="acdfFJmrtTv --across --show-control-chars --double-space --form-feed --join-lines --merge "
-            "--no-file-warnings --omit-header --omit-pagination --show-nonprinting" + ABOUT,
-            texts="DhlNoWw --columns --pages --date-format --header --length --first-line-number --indent --width "
-            "--page-width",
-            maybe="einsS --expand-tabs --output-tabs --separator --sep-string",
-            numbers=True,
-        ),
-        "col": Program(flags="bfhpx", texts="l", operands=()),
-        "sort": Program(
-            flags="bdfgihnMRrVcCmsuz --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort "
-            "--ignore-nonprinting --human-numeric-sort --numeric-sort --month-sort --random-sort --reverse "
-            "--version-sort --merge --stable --unique --zero-terminated --debug" + ABOUT,
-            texts="ktS --key --field-separator --buffer-size --sort --parallel --batch-size",
-            maybe="--check",
-            writes="oT --output --temporary-directory",
-            commands="--compress-program",
-        ),
-        "uniq": Program(
-            flags="cdDuiz --count --repeated --unique --ignore-case --zero-terminated" + ABOUT,
-            texts="fsw --skip-fields --skip-chars --check-chars",
-            maybe="--all-repeated --group",
-            operands=(WordRole.READ, WordRole.WRITE),
+        "column": _gnu("txJed --table --json", "csolNRE --separator --output-separator --table-columns"),
+        "comm": _gnu("123iz", "--output-delimiter"),
+        "cmp": _gnu("blshxz --print-bytes --verbose --quiet --silent", "in"),
+        "paste": _gnu("sz --serial", "d --delimiters"),
+        "fold": _gnu("bs --bytes --spaces", "w --width", numbers=True),
+        "fmt": _gnu("cstu", "wg --width --goal", numbers=True),
+        "expand": _gnu("i", "t --tabs", numbers=True),
+        "sort": _SORT,
+        "uniq": _gnu(
+            "cdDuiz --count --repeated --unique --ignore-case",
+            "fsw --skip-fields --skip-chars --check-chars",
+            most=1,  # the second one is written
             permutes=False,
             numbers=True,
         ),
-        "tr": Program(
-            flags="cCdstu --complement --delete --squeeze-repeats --truncate-set1" + ABOUT, operands=TEXTS, free=True
-        ),
-        "tsort": Program(flags=ABOUT),
-        "shuf": Program(
-            flags="erz --echo --repeat --zero-terminated" + ABOUT,
-            texts="in --input-range --head-count",
-            writes="o --output",
-            ends=_draws_to_an_end,
-        ),
+        "tr": _gnu("cCdstu --complement --delete --squeeze-repeats --truncate-set1", "", _TEXTS, free=True),
         "diff": _DIFF,
-        "colordiff": Program(flags="--help --version", operands=()),
-        **dict.fromkeys(("diff3", "sdiff"), _DIFF_RUNNER),
-        # ── numbers ──
-        "seq": Program(operands=TEXTS, parser=_seq, ends=_counts_to_an_end),
-        "factor": Program(flags="h --exponents" + ABOUT, operands=TEXTS, ends=_small_numbers),
-        "numfmt": Program(
-            flags="z --debug --grouping --zero-terminated" + ABOUT,
-            texts="d --delimiter --field --format --from --from-unit --invalid --padding --round --suffix --to "
-            "--to-unit",
-            maybe="--header",
-            operands=TEXTS,
-            numbers=True,
-        ),
+        "seq": Program(operands=_TEXTS, parser=_seq),
     }
 )
 """Every program of this module by its bare name."""

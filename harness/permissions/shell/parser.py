@@ -22,7 +22,7 @@ from harness.permissions.shell.syntax import (
     Word,
     WordKind,
 )
-from harness.permissions.shell.word_parser import Substitution, WordParser, assignment_of, unquoted
+from harness.permissions.shell.word_parser import WordParser, assignment_of, unquoted
 
 LONGEST = 20_000
 """Characters of a line that is read at all."""
@@ -107,30 +107,24 @@ class _Reading:
 
         `case`: also up to a `;;`, which is read and returned.
         """
-        return self._list(ends, case=case)[0]
-
-    def _list(self, ends: frozenset[str], *, case: bool = False) -> tuple[str, tuple[SimpleCommand, ...]]:
-        """The same, and the commands if they are one pipeline of simple ones."""
         first = True
-        only: tuple[SimpleCommand, ...] = ()
         while True:
             self.at.skip_blank_lines(self._expansions)
             if self.at.ended or self.at.peek() == ")":
                 if first and not self.at.ended:
                     raise Unreadable("there is nothing between two brackets")
-                return "", only
+                return ""
             if case and self.at.looking_at(";;") and not self.at.looking_at(";;&"):
                 self.at.advance(2)
-                return ";;", only
+                return ";;"
             word = self.at.bare_word()
             if word in ends:
                 if first and not case:
                     raise Unreadable(f"there is nothing before {word!r}")
                 self.at.advance(len(word))
-                return word, only
+                return word
             self._line.chain = self._line.chain and first
-            pipeline = self._pipelines()
-            only = pipeline if first else ()
+            self._pipelines()
             first = False
             if not self._separator(case=case):
                 word = self.at.bare_word()
@@ -152,15 +146,13 @@ class _Reading:
             return True
         return self.at.take(";")
 
-    def _pipelines(self) -> tuple[SimpleCommand, ...]:
-        """Commands joined by | || and &&; returns them if they are one pipeline of simple commands."""
-        piped, was_piped, alone = False, False, True
-        before: tuple[SimpleCommand, ...] | None = ()
+    def _pipelines(self) -> None:
+        """Commands joined by | || and &&."""
+        piped, was_piped = False, False
         while True:
             if piped and self.at.bare_word() in ("!", "time"):
                 raise Unreadable("a ! or time inside a pipeline")
-            simple = self._command(before or ())
-            before = None if before is None or simple is None else (*before, replace(simple, fed_by=()))
+            simple = self._command()
             self.at.skip_blanks()
             either = self.at.looking_at("||")
             joined = self.at.take("&&") or self.at.take("||")
@@ -173,16 +165,12 @@ class _Reading:
             if both and self._portable:
                 raise Unreadable("not every shell knows |&")
             if not (joined or piped):
-                return before or () if alone else ()
-            if joined:
-                before, alone = (), False
-            elif both:
-                before = None
+                return
             self.at.skip_blank_lines(self._expansions)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
-    def _command(self, before: tuple[SimpleCommand, ...] = ()) -> SimpleCommand | None:
+    def _command(self) -> SimpleCommand | None:
         """One command; returns it if it is a simple one whose output is what it seems to be."""
         self.at.skip_blanks()
         begin = self.at.position
@@ -194,7 +182,7 @@ class _Reading:
         if word in CLOSING:
             raise Unreadable(f"there is a {word!r} too many")
         if word not in OPENING and not self.at.looking_at("("):
-            return self._simple(begin, before)
+            return self._simple(begin)
         if self.at.take("("):
             with self.at.deeper():
                 self.list_until(frozenset())
@@ -334,7 +322,7 @@ class _Reading:
         first, start = len(self.found), self.at.mark()
         self._body("done")
         whole, end = self.found[first:], self.at.mark()
-        usable = all(word.kind in (WordKind.LITERAL, WordKind.GLOB) or word.listed_by for word in words)
+        usable = all(word.kind in (WordKind.LITERAL, WordKind.GLOB) for word in words)
         if name not in self._line.known or not words or not usable or start is None or end is None:
             return
         each: dict[SimpleCommand, None] = {}
@@ -454,19 +442,18 @@ class _Reading:
             self.found.append(SimpleCommand((), (), tuple(redirects), self._loops > 0, text, variables=variables))
         self._words.variables = outer
 
-    def _simple(self, begin: int, before: tuple[SimpleCommand, ...]) -> SimpleCommand | None:
+    def _simple(self, begin: int) -> SimpleCommand | None:
         words: list[Word] = []
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
         outer, self._words.variables = self._words.variables, []
-        something, fed, plain = False, True, True
+        something, plain = False, True
         end = begin
         while True:
             self.at.skip_blanks()
             start = self.at.position
             if (redirect := self._redirect()) is not None:
                 redirects += redirect
-                fed = fed and "<" not in self.at.since(start)
                 plain = plain and bool(redirect)
                 something, end = True, self.at.position
                 continue
@@ -494,7 +481,6 @@ class _Reading:
             tuple(redirects),
             self._loops > 0,
             self.at.between(begin, end),
-            before if fed and words else (),
             tuple(self._words.variables),
         )
         self._words.variables = outer
@@ -543,13 +529,13 @@ class _Reading:
 
     # ── what is inside words ────────────────────────────────────────────────────────────────────
 
-    def _substitution(self) -> Substitution:
-        """The commands of $(…), <(…) or >(…), the bracket that opens it already read."""
+    def _substitution(self) -> str | None:
+        """The commands of $(…), <(…) or >(…), the bracket that opens it already read; returns what they print."""
         self._inside += 1
         begin = self.at.position
         chain, before, documents = self._line.chain, len(self.found), self.at.documents
         with self.at.deeper(), self.at.own_heredocs():
-            _, only = self._list(frozenset())
+            self.list_until(frozenset())
         self._line.chain = chain and not any(map(_changes_folder, self.found[before:]))
         if self.at.documents > documents and sum(bool(one.words) for one in self.found[before:]) > 1:
             # bash 5.2 writes such a substitution anew before it runs it, and joins commands by mistake.
@@ -557,7 +543,7 @@ class _Reading:
         self._inside -= 1
         written = self.at.since(begin)
         self.at.expect(")")
-        return Substitution(only, printed(tuple(self.found[before:]), only, written))
+        return printed(tuple(self.found[before:]), written)
 
     def _nested(self, line: str) -> None:
         """The commands between backquotes."""

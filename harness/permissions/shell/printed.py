@@ -10,10 +10,10 @@ _DOCUMENT = re.compile(
 """`cat` with nothing but a here-document."""
 
 
-def printed(commands: tuple[SimpleCommand, ...], pipeline: tuple[SimpleCommand, ...], written: str) -> str | None:
+def printed(commands: tuple[SimpleCommand, ...], written: str) -> str | None:
     """What the commands of a substitution print, without line breaks at the end; None where that is not certain.
 
-    `pipeline`: they are this one. `written`: the whole text between the brackets.
+    `written`: the whole text between the brackets.
     """
     if len(commands) != 1 or not all(word.known for word in commands[0].words):
         return None
@@ -25,7 +25,7 @@ def printed(commands: tuple[SimpleCommand, ...], pipeline: tuple[SimpleCommand, 
         if not quote and re.search(r"[$`\\]", body or ""):
             return None
         return re.sub(r"(?m)^\t+" if stripped else r"(?!)", "", body or "").rstrip("\n")
-    if len(pipeline) != 1 or simple.redirects or simple.assignments:
+    if simple.text != written.strip() or simple.assignments or re.search("[<>]", written):
         return None
     match texts:
         case ["echo", *words] if words and not words[0].startswith("-"):

@@ -262,23 +262,18 @@ def _wrapped(simple: SimpleCommand, name: str, wrapper: Wrapper, at: _Depth) -> 
         yield ResolvedCommand(simple)
         return
     yield ResolvedCommand(simple, transparent=wrapper.transparent and not found.has(wrapper.acts) and not emptied)
-    inner = _with_input(simple, rest, found) if wrapper.adds else tuple(rest)
+    inner = _with_input(rest, found) if wrapper.adds else tuple(rest)
     limited = wrapper.own is DURATION and bool(re.fullmatch(r"0*[1-9]\d{0,3}[sm]?", found.rest[0].text))  # 0: never
-    within = SimpleCommand(inner, assignments, (), simple.repeated, _written(rest), simple.fed_by, simple.variables)
+    within = SimpleCommand(inner, assignments, (), simple.repeated, _written(rest), simple.variables)
     for run in _through(within, at.deeper()):
         yield replace(run, limited=run.limited or limited)
 
 
-def _with_input(simple: SimpleCommand, words: Sequence[Word], given: WrapperOptions) -> tuple[Word, ...]:
+def _with_input(words: Sequence[Word], given: WrapperOptions) -> tuple[Word, ...]:
     """The words of the command that xargs runs, and what it puts between or behind them."""
-    listed = () if given.has("a d E e --arg-file --delimiter --eof") else simple.fed_by
-    word = replace(ANYTHING, listed_by=listed, whole=given.has("0 --null"))
     markers = [value or "{}" for value in given.values("Ii --replace")]
-    inner = tuple(
-        word if one.text in markers else ANYTHING if any(marker in one.text for marker in markers) else one
-        for one in words
-    )
-    return inner if markers else (*inner, word)
+    inner = tuple(ANYTHING if any(marker in one.text for marker in markers) else one for one in words)
+    return inner if markers else (*inner, ANYTHING)
 
 
 def _environment(words: tuple[Word, ...]) -> tuple[tuple[Assignment, ...], tuple[Word, ...]]:
@@ -371,16 +366,14 @@ def _found(simple: SimpleCommand, name: str, at: _Depth) -> Iterator[ResolvedCom
     yield ResolvedCommand(simple, opaque=hidden)
     for number, word in enumerate(words):
         if word.text in _EXEC:
-            before = SimpleCommand((simple.words[0], *words[:number], Word("-print0")), simple.assignments)
-            file = replace(ANYTHING, listed_by=(before,), whole=True)
             command: list[Word] = []
             for inner in words[number + 1 :]:
                 if inner.text == ";" or (inner.text == "+" and command[-1:] == [ANYTHING]):
                     break
                 braces = "{" in inner.text and "}" in inner.text
-                command.append(file if inner.text == "{}" and name == "find" else ANYTHING if braces else inner)
+                command.append(ANYTHING if braces else inner)
             if command:
-                added = () if file in command or ANYTHING in command else (ANYTHING,)
+                added = () if ANYTHING in command else (ANYTHING,)
                 yield from _through(
                     SimpleCommand((*command, *added), repeated=True, text=_written(command)), at.deeper()
                 )
@@ -448,7 +441,7 @@ def _git(simple: SimpleCommand, at: _Depth) -> Iterator[ResolvedCommand]:
 
 def _inner(simple: SimpleCommand, words: Sequence[Word]) -> SimpleCommand:
     """A command within the words of another."""
-    return SimpleCommand(tuple(words), (), (), simple.repeated, _written(words), simple.fed_by, simple.variables)
+    return SimpleCommand(tuple(words), (), (), simple.repeated, _written(words), simple.variables)
 
 
 def _written(words: Sequence[Word]) -> str:

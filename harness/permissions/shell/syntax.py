@@ -40,12 +40,6 @@ class Word:
     it is a file pattern once more. Where it is unknown: it may be several words, or none, and file patterns."""
     single: bool = False
     """A file pattern that is one word for each file: the variable of a loop over files, in quotes."""
-    listed_by: tuple["SimpleCommand", ...] = ()
-    """The whole word is the output of this one pipeline, without quotes: one word for each line or blank. What xargs
-    adds is marked so, too: there quotes and backslashes are taken away, and no file pattern is expanded."""
-
-    whole: bool = False
-    """With `listed_by`: each name is one word, whatever is in it (find -exec, xargs -0)."""
 
     @property
     def known(self) -> bool:
@@ -87,9 +81,6 @@ class SimpleCommand:
     """It is inside a loop."""
     text: str = ""
     """As written."""
-    fed_by: tuple["SimpleCommand", ...] = ()
-    """The commands before it in its pipeline, in order, if their standard output is all that it reads; empty where it
-    has no pipeline, one of them is not simple, or its input comes from elsewhere."""
     variables: tuple[str, ...] = ()
     """Names of the variables that the shell puts into it: into its words, assignments and redirections, its
     here-strings, and its here-documents (those may come as a command without words)."""

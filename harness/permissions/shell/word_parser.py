@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.permissions.shell.cursor import METACHARACTERS, Cursor
-from harness.permissions.shell.syntax import PORTABLE, Assignment, Dialect, SimpleCommand, Unreadable, Word, WordKind
+from harness.permissions.shell.syntax import PORTABLE, Assignment, Dialect, Unreadable, Word, WordKind
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -63,7 +63,6 @@ class _Gathered:
     """It has a file pattern that is the value of a variable."""
     home: str = ""
     """A value that begins with the home folder."""
-    listed_by: tuple[SimpleCommand, ...] = ()
 
     def add(self, text: str, *, quoted: bool = False) -> None:
         if quoted:
@@ -88,22 +87,6 @@ class _Gathered:
             self.add(value.text, quoted=True)
         else:
             self.expand(written, quoted=quoted)
-            self.listed_by = value.listed_by
-
-    @property
-    def alone(self) -> bool:
-        """It is one expansion and nothing else."""
-        return sum(bool(text) for text, _ in self.chars) == 1
-
-
-@dataclass(frozen=True, slots=True)
-class Substitution:
-    """What is inside of $(…)."""
-
-    pipeline: tuple[SimpleCommand, ...] = ()
-    """Its commands, if they are one pipeline."""
-    prints: str | None = None
-    """Their output without the line breaks at its end, if it is in the line itself."""
 
 
 def assignment_of(written: str, word: Word) -> Assignment | None:
@@ -127,7 +110,7 @@ class WordParser:
     def __init__(
         self,
         at: Cursor,
-        substitution: Callable[[], Substitution],
+        substitution: Callable[[], str | None],
         nested: Callable[[str], None],
         dialect: Dialect,
         values: Mapping[str, Word],
@@ -245,11 +228,10 @@ class WordParser:
             if at.match(_ARITHMETIC) is None:
                 raise Unreadable("it computes with more than numbers, in $((…))")
         elif at.take("("):
-            found = self._substitution()
-            if in_quotes and found.prints is not None:
-                return word.add(found.prints, quoted=True)
+            prints = self._substitution()
+            if in_quotes and prints is not None:
+                return word.add(prints, quoted=True)
             word.expand(at.since(begin), quoted=in_quotes)
-            word.listed_by = () if in_quotes else found.pipeline
             return None
         elif at.looking_at("{"):
             braced = at.match(_PORTABLE_BRACED if self._portable else _BRACED)
@@ -333,8 +315,7 @@ def _words(gathered: _Gathered) -> list[Word]:
     if gathered.unknown and re.search(r"\{.*\.\..*\}", shape, re.DOTALL):
         raise Unreadable("it has a range in braces that is not plain")
     if gathered.unknown:
-        lines = gathered.listed_by if gathered.alone else ()
-        return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape, listed_by=lines)]
+        return [Word(text, WordKind.UNKNOWN, split=gathered.split or "{" in shape)]
     if gathered.home:
         return [Word(text, home=True) if text == gathered.home else Word(text, WordKind.UNKNOWN)]
     if not _BRACES.search(shape):

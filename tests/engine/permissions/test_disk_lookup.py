@@ -106,19 +106,9 @@ def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
     git("add", "-f", "a.py")
     tree = FileTree(str(tmp_path), tracked=True)
     assert not disk_lookup._contents(tree, lambda path: path.endswith(".env")).files
-    assert not disk_lookup._contents(tree, lambda path: False).odd
     git("add", "-f", ".env", "a b.py")
     contents = disk_lookup._contents(tree, lambda path: path.endswith(".env"))
     assert contents.files == (str(tmp_path / ".env"),)
-    assert contents.odd == "a b.py"
-
-
-@pytest.mark.parametrize("name", ["a\nb", "a'b", 'a"b', "a\\b", "a\x1b[mb", "a\x7fb", "a\udcffb", "-n"])
-def test_a_name_that_a_listing_prints_otherwise_is_odd(tmp_path: Path, name: str) -> None:
-    (tmp_path / "ä.md").touch()
-    assert not disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False).odd
-    (tmp_path / name).touch()
-    assert disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False).odd == name
 
 
 def test_what_is_looked_through_is_counted_and_not_timed(tmp_path: Path) -> None:

@@ -6,36 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.permissions.programs import PROGRAMS, ParsedCommand, WordRole, parse
+from harness.permissions.programs import PROGRAMS, ParsedCommand, parse
 from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.syntax import Unreadable
 
 
 def parsed(line: str) -> ParsedCommand | None:
-    """The only command of a line, by the table of its program."""
-    [simple] = read_line(line)
-    return parse(PROGRAMS[simple.words[0].text], simple.words[1:])
-
-
-def parsed_line(line: str) -> ParsedCommand | None:
-    """The same; None also where the line is not understood."""
+    """The only command of a line, by the table of its program; None: it is not known to look."""
     try:
-        return parsed(line)
+        [simple] = read_line(line)
     except (Unreadable, ValueError):
         return None
+    program = PROGRAMS.get(simple.words[0].text)
+    return None if program is None else parse(program, simple.words[1:])
 
 
 def looks(line: str) -> bool:
-    """The command does nothing but look."""
+    """The command does nothing but look, and ends."""
     command = parsed(line)
-    return command is not None and command.looks
-
-
-def uses(line: str) -> set[str]:
-    """Each role with its word, such as "read a"; without mere text."""
-    command = parsed(line)
-    assert command is not None, line
-    return {f"{use.role.value} {use.word.text}" for use in command.uses if use.role is not WordRole.TEXT}
+    return command is not None and command.ends
 
 
 def state(folder: Path) -> dict[str, str]:

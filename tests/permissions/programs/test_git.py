@@ -16,14 +16,11 @@ from hypothesis import strategies as st
 
 from harness.permissions.name_sets import names
 from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, parse
-from harness.permissions.programs.git import GitListing, global_options, listing_of
-from harness.permissions.protected_places import Surroundings
-from harness.permissions.requirements import RequirementKind, requirements_of
+from harness.permissions.programs.git import global_options
 from harness.permissions.shell.parser import read_line
-from harness.permissions.shell.syntax import Unreadable, Word, WordKind
+from harness.permissions.shell.syntax import Unreadable, WordKind
 from harness.processes.git_safety import safe_environment
-from tests.cases import cases, grouped, lines, members, rows, yes
-from tests.permissions.test_verdicts import bash
+from tests.cases import cases, grouped, lines, members, rows
 from tests.whole import examples
 
 
@@ -34,7 +31,7 @@ def parsed(line: str) -> ParsedCommand | None:
 
 def looks(line: str) -> bool:
     found = parsed(line)
-    return found is not None and found.looks and found.ends
+    return found is not None and found.ends
 
 
 def used(line: str, *roles: WordRole) -> set[str]:
@@ -88,20 +85,6 @@ def test_the_subcommand_follows_the_global_options(line: str, subcommand: str) -
     [simple] = read_line(f"git {line}")
     [word] = global_options(simple.words[1:]).rest
     assert word.text == subcommand
-
-
-@cases(__file__, "listings", "line listing")
-def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: str) -> None:
-    odd = {"none": None, "in sub": GitListing(folder=Word("sub")), "at the top": GitListing(top=True)}
-    found = parsed(line)
-    assert (found and listing_of(found)) == odd.get(listing, GitListing(tuple(listing.split())))
-
-
-@cases(__file__, "words of another command", "line looks", str, yes)
-def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path, line: str, *, looks: bool) -> None:
-    needs = requirements_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
-    assert [need.looks for need in needs if need.kind is RequirementKind.COMMAND and need.shown == line] == [looks]
-    assert not looks or any(need.kind is RequirementKind.TREE and need.trees for need in needs), "its files are read"
 
 
 # ── git is the witness ──────────────────────────────────────────────────────────────────────────
@@ -209,7 +192,7 @@ def options(*texts: str) -> list[str]:
     ]
 
 
-LEAVES = [(words, program) for words, program in leaves(PROGRAMS["git"]) if program.looks and words]
+LEAVES = [(words, program) for words, program in leaves(PROGRAMS["git"]) if words]
 VALUES = shlex.split("3 HEAD .env ../outside/secret.txt 1,2:.env :0:.env %h main a.txt sub -- -p")
 OPERANDS = re.findall(
     r"\S+",
@@ -263,7 +246,7 @@ def check(repo: Repository, seed: int) -> bool:
     except Unreadable:
         return False
     found = parse(PROGRAMS["git"], simple.words[1:])
-    if found is None or not found.looks:
+    if found is None:
         return False
     plain = plain_environment(repo.root)
     before = repo.state()

@@ -130,10 +130,6 @@ def test_a_pattern_that_may_be_several_words_shifts_the_roles_behind_it() -> Non
         (WordRole.READ, "a*"),
         (WordRole.READ, "b"),
     ]
-    uniq = Program(operands=(WordRole.READ, WordRole.WRITE))
-    assert (WordRole.WRITE, "a*") in roles(parse(uniq, (glob("a*"),)))
-    copy = Program(operands=(WordRole.READ,), last=WordRole.WRITE)
-    assert (WordRole.WRITE, "a*") in roles(parse(copy, (Word("x"), glob("a*"))))
     assert parse(Program(most=2), (glob("a*"),)) is None
 
 
@@ -148,21 +144,11 @@ def test_mere_text_may_hold_what_only_the_shell_knows_where_no_option_matters() 
     assert parse(echo, (unknown("$x"),)) is not None
     assert parse(Program(texts="s", operands=(WordRole.TEXT,), free=True), (unknown("$x"),)) is not None
     for program in (
-        Program(writes="o", operands=(WordRole.TEXT,), free=True),
         Program(reads="f", operands=(WordRole.TEXT,), free=True),
-        Program(acts="r", operands=(WordRole.TEXT,), free=True),
-        Program(texts="s", operands=(WordRole.TEXT,), free=True, check=lambda parsed: bool(parsed.options)),
+        Program(texts="s", operands=(WordRole.TEXT,), free=True, check=lambda parsed: True),
     ):
         assert parse(program, (unknown("$x"),)) is None
         assert parse(program, (Word("a"), unknown("$x"))) is not None
-
-
-def test_an_option_that_acts_is_known_in_a_cluster() -> None:
-    program = Program(flags="a", acts="r --recursive")
-    for texts in (["-r"], ["-ar"], ["--recursive"], ["x", "-ar"]):
-        parsed = parse(program, words(*texts))
-        assert parsed is not None
-        assert not parsed.looks
 
 
 def test_folders_are_searched_only_where_an_option_says_so() -> None:
@@ -175,14 +161,10 @@ def test_folders_are_searched_only_where_an_option_says_so() -> None:
 
 def test_a_subcommand_has_the_options_before_it() -> None:
     inner = Program(flags="v", operands=(WordRole.READ,))
-    program = Program(flags="q", writes="o", operands=(), subcommands={"show": inner})
+    program = Program(flags="q", operands=(), subcommands={"show": inner})
     parsed = parse(program, words("-q", "show", "-v", "a"))
     assert parsed is not None
     assert [name for name, _ in parsed.options] == ["-q", "-v"]
-    assert parsed.looks
     assert parse(program, words("-q")) is None
     assert parse(program, words("other", "a")) is None
     assert parse(program, (unknown("$x"),)) is None
-    written = parse(program, words("-o", "x", "show"))
-    assert written is not None
-    assert not written.looks

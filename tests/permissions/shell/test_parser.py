@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.permissions.shell import Unreadable, WordKind, read_line
 from harness.permissions.shell.syntax import Dialect
-from tests.cases import cases, lines, members, parts
+from tests.cases import cases, lines, members
 
 BASH = shutil.which("bash")
 
@@ -222,29 +222,11 @@ def test_a_variable_in_quotes_is_one_word_for_each_file() -> None:
     assert (test.words[2].single, conditional.words[2].single) == (True, True)
 
 
-def test_a_loop_over_what_a_command_lists_says_which_one() -> None:
-    [listing, _, cat] = read_line('for f in $(git ls-files); do cat "$f"; done')
-    assert cat.words[1].kind is WordKind.UNKNOWN
-    assert cat.words[1].listed_by == (listing,)
-
-
 def test_many_loops_inside_one_another_are_read_quickly() -> None:
     line = "cat $a$b$c$d$e"
     for name in "abcde":
         line = f"for {name} in {'x y z ' * 10}; do {line}; done"
     assert 1 < len(commands(line)) < 100
-
-
-@cases(__file__, "fed by", "line fed_by", str, parts)
-def test_what_feeds_a_command_is_known_where_it_is_a_pipeline_of_simple_ones(line: str, fed_by: list[str]) -> None:
-    last = read_line(line)[-1]
-    assert last.program == "xargs"
-    assert [one.program for one in last.fed_by] == fed_by
-
-
-@cases(__file__, "listed by", "line listed_by", str, parts)
-def test_what_lists_a_word_is_known_where_it_is_one_pipeline(line: str, listed_by: list[str]) -> None:
-    assert [one.program for one in read_line(line)[-1].words[1].listed_by] == listed_by
 
 
 @cases(__file__, "variables", "line variables", str, members)

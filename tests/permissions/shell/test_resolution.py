@@ -70,14 +70,5 @@ def test_a_line_can_be_read_as_any_shell_reads_it() -> None:
     assert [run.simple.program for run in resolved_commands("ls | wc", "portable")] == ["ls", "wc"]
 
 
-def test_what_xargs_adds_is_what_the_pipeline_lists() -> None:
-    [ls, xargs, grep] = resolved_commands("ls | xargs grep x")
-    assert [one.words for one in xargs.simple.fed_by] == [ls.simple.words]
-    [listed] = grep.simple.words[-1].listed_by
-    assert listed.words == ls.simple.words
-    [*_, grep] = resolved_commands("ls | xargs grep x < other")
-    assert not grep.simple.words[-1].listed_by
-
-
 def test_the_base_name_of_a_program() -> None:
     assert base_name("/usr/bin/RM.exe") == "rm"
