@@ -13,13 +13,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 
-from harness.base.concurrency import shielded
+from harness.base.concurrency import race, shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
 
 if TYPE_CHECKING:
     from harness.processes.memory_groups import MemoryGroup
     from harness.sandbox.entered import Entered
+
+LEAST_S = 0.1
+"""Between two looks at a time limit that stands still."""
 
 
 class SessionLeader:
@@ -164,6 +167,11 @@ class ProcessCommand:
             entered.close()
         self._ended(self, how if first else None, seconds)
 
+    @property
+    def held_s(self) -> float:
+        """Seconds that it has waited so far for the answer to a question about it."""
+        return self._leader.entered.held_s
+
     async def result(self) -> ProcessResult:
         """Wait for the end."""
         return await asyncio.shield(self.finished)
@@ -256,6 +264,20 @@ class RunningProcess:
         """Whether `wait` returns at once."""
         return self._command.finished.done()
 
+    @property
+    def held_s(self) -> float:
+        """Seconds that it has waited so far for the answer to a question about it."""
+        return self._command.held_s
+
+    async def time_up(self, time_s: float) -> None:
+        """Return after so many seconds, without those that it has waited for an answer."""
+        loop = asyncio.get_running_loop()
+        began, left = loop.time(), time_s
+        while left > 0:
+            await asyncio.sleep(left)
+            left = time_s + self.held_s - (loop.time() - began)
+            left = max(left, LEAST_S) if left > 0 else 0
+
     async def wait(self) -> ProcessResult:
         """Wait for its end, as many as like to."""
         return await self._command.result()
@@ -300,7 +322,7 @@ class PipedProcess(RunningProcess):
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone.
         """
         try:
-            await asyncio.wait({self._command.exited}, timeout=time_s)
+            await race(asyncio.wait({self._command.exited}), self.time_up(time_s))
             if timed_out := not self._command.exited.done():
                 await shielded(end_command(self._command, self._limits))
             return replace(await self.wait(), timed_out=timed_out)

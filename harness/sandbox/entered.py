@@ -39,6 +39,11 @@ class Entered:
         """What it was refused until now."""
         return ()
 
+    @property
+    def held_s(self) -> float:
+        """Seconds that it has waited so far for the answer to a question about it."""
+        return 0.0
+
     def start(self, begin: Callable[[], T]) -> T:
         """Call `begin`, which starts the command. Raises SandboxError where the sandbox cannot be made."""
         return begin()
@@ -115,6 +120,11 @@ class WrappedCommand(Entered):
     def denials(self) -> tuple[SandboxDenial, ...]:
         """As above."""
         return tuple(self._network.denials) if self._network else ()
+
+    @property
+    def held_s(self) -> float:
+        """As above."""
+        return self._network.held_s if self._network else 0.0
 
     def start(self, begin: Callable[[], T]) -> T:
         """As above."""

@@ -81,6 +81,7 @@ class CommandNetwork:
         """Descriptors that the command has to inherit."""
         self.denials: list[SandboxDenial] = []
         """What it was refused until now."""
+        self._deciding, self._held_s = 0, 0.0
         self._loop = asyncio.get_running_loop()
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[object]] = set()
@@ -104,6 +105,11 @@ class CommandNetwork:
             **{name: f"{self._outside.get(name, '')} {java}".strip() for name in ("MAVEN_OPTS", "GRADLE_OPTS")},
             "NODE_USE_ENV_PROXY": "1",
         }
+
+    @property
+    def held_s(self) -> float:
+        """Seconds that its connections have waited for decisions so far, those at the same time counted once."""
+        return self._held_s + (self._loop.time() if self._deciding else 0.0)
 
     def begin(self) -> None:
         """The command has started."""
@@ -214,7 +220,15 @@ class CommandNetwork:
             raise ProxyRefusal(403, f"The sandbox refused {named(host, port)}{leads}: {why}.")
 
     async def _decision(self, host: str, port: int, near: bool) -> str:
-        why = await self._gate.reach(host, port, near=near)
+        if not self._deciding:
+            self._held_s -= self._loop.time()
+        self._deciding += 1
+        try:
+            why = await self._gate.reach(host, port, near=near)
+        finally:
+            self._deciding -= 1
+            if not self._deciding:
+                self._held_s += self._loop.time()
         if why:
             self.denials.append(SandboxDenial("host", named(host, port), why))
         return why

@@ -258,7 +258,8 @@ class CommandMonitor:
 
     def _look(self, now: float) -> None:
         for command in self._commands.values():
-            if command.runs and now - command.since >= command.time_s:
+            held_s = command.child.held_s if command.child else 0.0
+            if command.runs and now - command.since - held_s >= command.time_s:
                 command.order(CommandEnd.TIMED_OUT)
         moved = (command.id for command in self._commands.values() if command.moved)
         for id in (*self._admission.scan(), *moved):

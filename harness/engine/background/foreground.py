@@ -71,7 +71,7 @@ class ForegroundCommands:
         command = ForegroundCommand(line, call_id, child, output, self._clock.now())
         self._waited_for.append(command)
         try:
-            await race(child.wait(), command.left.wait(), asyncio.sleep(time_s))
+            await race(child.wait(), command.left.wait(), child.time_up(time_s))
             if command.moved is not None:
                 return command.moved
             if child.exited:
