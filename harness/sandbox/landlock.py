@@ -9,10 +9,10 @@ Around a place with fewer rights, the entries beside it get theirs one by one: `
 more than the profile, except that the names in a hidden folder can be listed; and it allows less in a folder that holds
 such a place: nothing is made or removed directly in it, and what appears there later cannot be opened.
 
-Files outside still answer to stat, chdir and readlink. No process outside is signalled, looked
-into or reached by an abstract socket; no setuid program gets rights. Descriptors that are open already and pipes are as
-before. The kernel does not let Landlock cover chmod, chown, extended attributes, times of files, sockets that have a
-path, and any network but TCP; `not_held` says what an older kernel lacks.
+Files outside still answer to stat, chdir and readlink. No process outside is signalled, looked into or reached by an
+abstract socket; no setuid program gets rights. Descriptors that are open already and pipes are as before. What Landlock
+does not cover (chmod, chown, extended attributes, times of files, sockets that have a path, UDP) a filter of system
+calls refuses; `not_held` says what an older kernel lacks.
 """
 
 import ctypes
@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.sandbox.profile import Access, Network, Profile, SandboxError
+from harness.sandbox.system_calls import seccomp_filter
 
 T = TypeVar("T")
 
@@ -40,7 +41,9 @@ _MACHINES = ("x86_64", "aarch64", "armv7l", "armv8l", "i686", "loongarch64", "pp
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _PATH_BENEATH = 1
-_SET_NO_NEW_PRIVS, _DROP_CAPABILITY = 38, 24
+_SET_NO_NEW_PRIVS, _DROP_CAPABILITY, _SET_SECCOMP = 38, 24, 22
+_FILTER, _STEP = 2, 8
+"""The mode of seccomp with a filter, and the bytes of a step of one."""
 _CAPABILITIES = (16, 17, 19, 21, 38, 39)
 """Of root: to load modules, to read memory and environment of every process, to administer the system, to trace."""
 
@@ -81,7 +84,8 @@ def landlock_version() -> int:
 
 def not_held(version: int) -> tuple[str, ...]:
     """What a profile forbids and Landlock of this version lets through, in a few words each."""
-    return tuple(what for since, what in _MISSING if version < since)
+    filtered = (_TCP_SINCE,) if seccomp_filter(changes=True, sockets=False) else ()
+    return tuple(what for since, what in _MISSING if version < since and since not in filtered)
 
 
 class LandlockSandbox:
@@ -143,8 +147,17 @@ class LandlockSandbox:
                 _libc().prctl(_DROP_CAPABILITY, ctypes.c_ulong(capability))  # fails for all but root, who have none
             _done(_libc().prctl(_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))))
             _done(_system_call(_RESTRICT_SELF, ruleset, 0))
+            self._filter_system_calls()
         finally:
             os.close(ruleset)
+
+    def _filter_system_calls(self) -> None:
+        open_network = self._profile.network is Network.OPEN
+        steps = seccomp_filter(changes=bool(self._profile.writable), sockets=open_network)
+        if steps:
+            held = ctypes.create_string_buffer(steps)
+            program = struct.pack("@HP", len(steps) // _STEP, ctypes.addressof(held))
+            _done(_libc().prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), program, ctypes.c_ulong(0), ctypes.c_ulong(0)))
 
 
 def _granted(profile: Profile) -> Iterator[tuple[str, int]]:

@@ -1,7 +1,9 @@
 """bash as the model meets it."""
 
 import asyncio
+import os
 import shutil
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,16 +11,28 @@ import psutil
 import pytest
 
 from harness.events import FailureCategory, ToolOutcome
+from harness.permissions.protected_places import Surroundings
 from harness.processes import Processes, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.sandbox import ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
+from harness.sandbox.marked_files import Marks
+from harness.sandbox.places import Places
 from harness.sandbox.sandbox import Sandbox
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
-from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
+from harness.tools.bash import (
+    DETAIL_CHARACTERS,
+    MADE_OBEYED,
+    READ_ONLY,
+    REFUSED_PATHS,
+    bash_tool,
+    judge,
+    shell_environment,
+)
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import ToolCancelled, ToolContext, ToolResult
 from tests.processes.traces import until
+from tests.sandbox.machine import bubblewrap
 
 pytestmark = pytest.mark.anyio
 
@@ -257,3 +271,29 @@ async def test_a_command_whose_sandbox_breaks_did_not_run_and_the_result_says_so
     assert list(context.workspace.root.iterdir()) == []
     await processes.aclose()
     await processes.sandbox.aclose()
+
+
+@pytest.fixture
+async def working(context: ToolContext, tmp_path: Path) -> AsyncIterator[ToolContext]:
+    """The context of a call that the whole sandbox holds to the workspace."""
+    bubblewrap()
+    around = Surroundings(str(context.workspace.root), str(tmp_path))
+    places = Places(str(tmp_path), os.environ, Marks(lambda path: False, lambda path: around.obeyed((path,))))
+    roots = (context.workspace.root,)
+    sandbox = Sandbox(places=lambda: places, roots=lambda: roots, search_path=os.environ["PATH"])
+    processes = Processes(sandbox=sandbox)
+    yield replace(context, processes=processes, profile=ProfileName.WORK)
+    await processes.aclose()
+    await sandbox.aclose()
+
+
+async def test_what_a_held_command_made_that_others_obey_is_named(working: ToolContext, limits: ProcessLimits) -> None:
+    root = working.workspace.root
+    (root / "CLAUDE.md").touch()
+    made = "mkdir -p src .github/workflows && touch src/AGENTS.md .github/workflows/a.yml src/b.py"
+    result = await bash(working, limits, made)
+    assert result.content.endswith(MADE_OBEYED.format(paths=f"{root}/.github, {root}/src/AGENTS.md"))
+    assert (await bash(working, limits, "echo x > src/b.py; rm src/b.py")).content == "(no output)\n\n[exit 0]"
+    refused = await bash(working, limits, "echo x > CLAUDE.md")
+    assert REFUSED_PATHS.format(paths=root / "CLAUDE.md") in refused.content
+    assert [denial.subject for denial in refused.denials] == [str(root / "CLAUDE.md")]

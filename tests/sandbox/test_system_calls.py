@@ -1,0 +1,65 @@
+"""The filter of system calls, run by a machine of its own; `test_landlock` tries it in the kernel."""
+
+import errno
+import struct
+
+import pytest
+
+from harness.sandbox.system_calls import seccomp_filter
+
+ALLOWED, X86_64, AARCH64, I386 = 0, 0xC000003E, 0xC00000B7, 0x40000003
+UNIX, INET, NETLINK = 1, 2, 16
+
+
+def answer(steps: bytes, token: int, number: int, argument: int = 0) -> int:
+    """The error that a system call gets; 0: it is made."""
+    data = struct.pack("=IIQ6Q", number, token, 0, argument, 0, 0, 0, 0, 0)
+    value, place = 0, 0
+    while True:
+        code, if_true, if_false, known = struct.unpack_from("=HBBI", steps, 8 * place)
+        place += 1
+        match code:
+            case 0x20:
+                (value,) = struct.unpack_from("=I", data, known)
+            case 0x15:
+                place += if_true if value == known else if_false
+            case 0x35:
+                place += if_true if value >= known else if_false
+            case 0x06:
+                assert known == 0x7FFF0000 or known >> 16 == 5
+                return 0 if known == 0x7FFF0000 else known & 0xFFFF
+            case _:
+                raise AssertionError(hex(code))
+
+
+@pytest.mark.parametrize(
+    ("machine", "token", "reading", "chmods", "socket"),
+    [
+        ("x86_64", X86_64, (0, 2, 42, 53, 257), (90, 91, 92, 93, 94, 132, 188, 190, 199, 260, 268, 280), 41),
+        ("aarch64", AARCH64, (56, 63, 199, 203), (5, 7, 14, 16, 52, 53, 54, 55, 88), 198),
+    ],
+)
+def test_it_refuses_what_it_names_and_nothing_else(
+    machine: str, token: int, reading: tuple[int, ...], chmods: tuple[int, ...], socket: int
+) -> None:
+    held = seccomp_filter(changes=False, sockets=False, machine=machine)
+    writes = seccomp_filter(changes=True, sockets=False, machine=machine)
+    connects = seccomp_filter(changes=False, sockets=True, machine=machine)
+    for number in reading:
+        assert {answer(steps, token, number, UNIX) for steps in (held, writes, connects)} == {ALLOWED}
+    for number in chmods:
+        answers = [answer(steps, token, number) for steps in (held, writes, connects)]
+        assert answers == [errno.EPERM, ALLOWED, errno.EPERM], number
+    for number in (425, 452, 463, 466, 469):
+        assert answer(held, token, number) == errno.EPERM
+    for family, error in ((UNIX, errno.EACCES), (INET, errno.EACCES), (NETLINK, ALLOWED)):
+        answers = [answer(steps, token, socket, family) for steps in (held, writes, connects)]
+        assert answers == [error, error, ALLOWED]
+    for other, number in ((I386, 15), (token, 0x40000000 + 90), (token, 0x40000000)):
+        assert answer(held, other, number) == errno.EPERM
+    assert len(held) % 8 == 0
+
+
+def test_where_all_is_allowed_or_the_numbers_are_not_known_there_is_none() -> None:
+    assert seccomp_filter(changes=True, sockets=True, machine="x86_64") == b""
+    assert seccomp_filter(changes=False, sockets=False, machine="s390x") == b""
