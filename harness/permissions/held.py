@@ -93,6 +93,20 @@ def sees_outside(parts: Parts) -> str:
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
 
 
+def changes_git_settings(parts: Parts) -> bool:
+    """The line does nothing but change settings of a repository; no hook runs, which could change others."""
+    commands = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not need.looks]
+    return bool(commands) and all(map(_is_git_setting, commands))
+
+
+def _is_git_setting(need: Requirement) -> bool:
+    git = as_git(need.words)
+    texts = [word.text for word in git.rest] if git else []
+    return texts[:1] == ["config"] or (
+        texts[:1] == ["remote"] and texts[1:2] in (["add"], ["set-url"]) and "-f" not in texts
+    )
+
+
 # ── what a sandbox is in the way of ─────────────────────────────────────────────────────────────
 
 _SEES = names(

@@ -24,7 +24,15 @@ from harness.permissions.decision import (
     PermissionRequest,
 )
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
-from harness.permissions.held import HeldBy, Parts, Problem, leaves_a_server, profile_for, sees_outside
+from harness.permissions.held import (
+    HeldBy,
+    Parts,
+    Problem,
+    changes_git_settings,
+    leaves_a_server,
+    profile_for,
+    sees_outside,
+)
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
@@ -64,6 +72,8 @@ class RuleVerdict:
     """One wider rule that would have allowed all of it; empty: none is safe to offer."""
     profile: ProfileName | None = None
     """The profile in which a full sandbox holds it, so that it needs no question; None: there is none."""
+    allowance: Allowance = NOTHING_MORE
+    """What it may do there beyond the profile."""
     sees_outside: str = ""
     """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
 
@@ -148,6 +158,7 @@ class RuleBook:
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
             profile=self._profile(request, parts),
+            allowance=_git_settings(request) if changes_git_settings(parts) else NOTHING_MORE,
             sees_outside=sees_outside(parts),
         )
 
@@ -275,6 +286,12 @@ class RuleBook:
         paths = (rule.path for rule in self._rules if rule.verdict is Verdict.ALLOW and rule.covers(need, disk))
         named = self.around.names_obeyed if obeyed else self.around.names_outside
         return any(path is not None and named(path) for path in paths)
+
+
+def _git_settings(request: PermissionRequest) -> Allowance:
+    """The settings of repositories that are read-only in the profile WORK."""
+    fixed = request.sandbox.read_only if request.sandbox else ()
+    return Allowance(tuple(path for path in fixed if path.endswith("/.git/config")))
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:
@@ -462,7 +479,7 @@ class Permissions:
         if not judgement.missing:
             return None
         looks = judgement.profile is ProfileName.LOOK
-        more = NOTHING_MORE if looks else self._more
+        more = NOTHING_MORE if looks else self._more.with_more(judgement.allowance)
         return Allow("the sandbox holds it", profile=judgement.profile, allowance=more, looks=looks)
 
     def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:

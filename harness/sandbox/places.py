@@ -12,13 +12,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.sandbox.bubblewrap import EMPTY_FILE, EMPTY_FOLDER, TMP
 from harness.sandbox.git_places import GitPlaces, git_places
 from harness.sandbox.marked_files import MarkedFiles, Marks
-from harness.sandbox.profile import NOTHING_MORE, Allowance, Network, Profile, ProfileName
+from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Network, Profile, ProfileName
 
 
 def _words(text: str) -> list[str]:
@@ -141,15 +141,17 @@ def profile_for(
     readable = kept(seen)
     if name is ProfileName.LOOK:
         return Profile(name, readable, writable=allowed, hidden=kept(machine.keys), links=machine.links)
-    return Profile(
+    work = Profile(
         name,
         readable,
-        writable=(*machine.roots, *machine.git.folders, *machine.git.pinned, *machine.caches, *allowed),
+        writable=(*machine.roots, *machine.git.folders, *machine.git.pinned, *machine.caches),
         read_only=kept(machine.git.hooks if only_git else (*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
         hidden=kept(machine.keys),
         network=Network.HOSTS,
         links=machine.links,
     )
+    # What is writable already is no place of its own: nothing can be renamed onto one.
+    return replace(work, writable=(*work.writable, *(path for path in allowed if work.access(path) < Access.WRITE)))
 
 
 class Places:

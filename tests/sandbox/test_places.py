@@ -261,6 +261,9 @@ def test_what_the_user_allowed_is_open(home: Path) -> None:
     )
     assert said == "hunter2\n"
     assert (workspace / "AGENTS.md").read_text() == (home / "x/y").read_text() == "2\n"
+    assert (
+        shell(work(home, workspace, allowance=allowance), workspace, "sed -i s/2/3/ AGENTS.md; cat AGENTS.md") == "3\n"
+    )
 
 
 def test_of_etc_all_but_what_only_its_owner_reads(home: Path) -> None:
