@@ -244,6 +244,11 @@ class Surroundings:
         places = (self.workspace, self.home, *(pattern.folder for pattern in patterns))
         return any(f"{place}/".startswith(f"{path.rstrip('/')}/") for place in places)
 
+    def run_or_obeyed(self, path: str) -> bool:
+        """A file that was found in a folder is run or obeyed automatically."""
+        folded = path.casefold()
+        return any(pattern.fullmatch(folded) for pattern in (self._protected, self._obeyed))
+
     def names_obeyed(self, pattern: PathPattern) -> bool:
         """It spells out the file, or the folder of files that are obeyed."""
         return not re.search(r"[*?]", pattern.text.rpartition("/")[2]) or self.obeyed((pattern.folder,))

@@ -18,6 +18,8 @@ _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv"
 _MOST_FOLDERS = 20_000
 _CLOCK_NS = 20_000_000
 """The coarse clock of file systems, in nanoseconds."""
+_GONE = (0, 0)
+"""The stamp of what is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class MarkedFiles:
         self._known: dict[str, _Folder] = {}
         self._shown: set[str] = set()
         """Tracked key files, which stay visible for the session."""
-        self._first_look: set[str] = set()
+        self._asked: dict[str, tuple[tuple[tuple[int, int], ...], frozenset[str]]] = {}
+        """For each folder, the indexes and the keys that were compared last."""
 
     def find(self, top: str) -> Marked:
         """The marked files below `top`. Tracked files are not keys: git shows them anyway."""
@@ -78,24 +81,28 @@ class MarkedFiles:
             found.keys += folder.keys
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
-        if found.keys:
-            first = top not in self._first_look
-            self._shown.update(tracked(found.repositories, set(found.keys) - self._shown, whatever=first))
-            found.keys = [path for path in found.keys if path not in self._shown]
-        self._first_look.add(top)
+        self._leave_tracked(top, found)
         return found
 
+    def _leave_tracked(self, top: str, found: Marked) -> None:
+        """Take what git tracks from the keys. The index is read again when it or the keys have changed."""
+        indexes = tuple(_stamp(f"{repository}/index") for repository in found.repositories) if found.keys else ()
+        asked = (indexes, frozenset(found.keys))
+        if (before := self._asked.get(top)) != asked:
+            first = before is None
+            self._shown.update(tracked(found.repositories, set(found.keys) - self._shown, whatever=first))
+            self._asked[top] = asked
+        found.keys = [path for path in found.keys if path not in self._shown]
+
     def _look_into(self, path: str) -> _Folder:
-        try:
-            status = os.lstat(path)
-        except OSError:
+        stamp = _stamp(path)
+        if stamp == _GONE:
             self._known.pop(path, None)
-            return _Folder((0, 0))
-        stamp = (status.st_ino, status.st_ctime_ns)
+            return _Folder(_GONE)
         known = self._known.get(path)
         if known is None or known.stamp != stamp:
-            recent = time.time_ns() - status.st_ctime_ns < _CLOCK_NS
-            known = self._read(path, (0, 0) if recent else stamp)
+            recent = time.time_ns() - stamp[1] < _CLOCK_NS
+            known = self._read(path, _GONE if recent else stamp)
             self._known[path] = known
         return known
 
@@ -128,3 +135,12 @@ class MarkedFiles:
             yield "key"
         elif self._marks.is_obeyed(path):
             yield "obeyed"
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes with a file: its inode and the time of its last change, in nanoseconds."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return _GONE
+    return status.st_ino, status.st_ctime_ns

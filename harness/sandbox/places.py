@@ -97,6 +97,8 @@ _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 """The drives of Windows, whose programs run outside Linux."""
 
 
+_TOO_LARGE = "the workspace is the whole disk"
+_TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
 _MOST_LINKS = 40
 """On the way to a path, as in the kernel."""
 
@@ -116,8 +118,8 @@ class Machine:
     obeyed: tuple[str, ...] = ()
     """What others run or obey by its name, inside the workspace."""
     links: tuple[tuple[str, str], ...] = ()
-    complete: bool = True
-    """False: the workspace has too many folders, so some keys in it may not be known."""
+    cannot_hold: str = ""
+    """Why no profile is worth its name here: not every key in the workspace is known; empty: they are."""
 
 
 def profile_for(
@@ -185,8 +187,7 @@ class Places:
         if real not in self._git:
             self._git[real] = git_places(real, self._too_wide)
         git = self._git[real]
-        searched = (*real, *(top for top in git.tops if not _in(top, real)))
-        found = [self._files.find(top) for top in searched]
+        found = [] if "/" in real else [self._files.find(top) for top in (*real, *git.tops)]
         git = git.with_repositories([one for each in found for one in each.repositories if _in(one, real)])
         return Machine(
             real,
@@ -196,7 +197,7 @@ class Places:
             (*fixed.keys, *(path for each in found for path in each.keys)),
             tuple(path for each in found for path in each.obeyed if _in(path, real)),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
-            all(each.complete for each in found),
+            _TOO_LARGE if "/" in real else next((_TOO_MANY for each in found if not each.complete), ""),
         )
 
     def _look_at_machine(self) -> Machine:

@@ -122,7 +122,9 @@ def explain(said: str, setting: Callable[[str], str], *, in_container: bool) -> 
         if setting(name).strip() == forbids:
             return why, repair
     why = f"bubblewrap does not work: {said}"
-    return (f"{why} (in a container)", _IN_A_CONTAINER) if in_container else (why, "")
+    if in_container or "mount proc" in said:  # some of /proc is covered, as containers do
+        return f"{why} (in a container)", _IN_A_CONTAINER
+    return why, ""
 
 
 def install_command(release: dict[str, str]) -> str:

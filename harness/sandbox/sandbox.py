@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -66,14 +67,20 @@ class Sandbox:
         self._places, self._roots = places or _default_places, roots
         self._hosts, self._inherited, self._search_path = hosts, inherited, search_path
         self._looking = threading.Lock()
+        self._cannot_hold = ""
+        """Why the workspace cannot be held to its profiles, as the last look found; empty: it can."""
         self._private = ""
         """The folder of the session; empty: it was not needed."""
         self._open: WeakSet[WrappedCommand] = WeakSet()
 
     @cached_property
     def state(self) -> SandboxState:
-        """What this machine can enforce. The first time it is tried, which may take a second or two."""
-        return self._enforcers.state
+        """What this machine can enforce for this workspace. The first time it is tried, which may take a second or
+        two."""
+        found = self._enforcers.state
+        if found.level is SandboxLevel.NONE or not self._cannot_hold:
+            return found
+        return replace(found, level=SandboxLevel.FILES, why=self._cannot_hold, repair="start in a smaller folder")
 
     @cached_property
     def _enforcers(self) -> "Enforcers":
@@ -88,7 +95,10 @@ class Sandbox:
 
         Looks at the disk.
         """
-        return self._profile(profile, NOTHING_MORE) if self.state.level is SandboxLevel.FULL else None
+        if self.state.level is not SandboxLevel.FULL:
+            return None
+        granted = self._profile(profile, NOTHING_MORE)
+        return None if self._cannot_hold else granted
 
     async def enter(
         self,
@@ -120,7 +130,8 @@ class Sandbox:
 
             return LandlockedCommand(command, kept, LandlockSandbox(held))
         link = self._hosts(environment, call_id, allowance) if self._hosts and profile is ProfileName.WORK else None
-        entered = WrappedCommand(wrap, command, {**kept, "TMPDIR": "/tmp"}, link, self._look_again)
+        temporary = "/dev/shm" if profile is ProfileName.LOOK else "/tmp"  # the folder of the session is not writable
+        entered = WrappedCommand(wrap, command, {**kept, "TMPDIR": temporary}, link, self._look_again)
         self._open.add(entered)
         return entered
 
@@ -138,14 +149,14 @@ class Sandbox:
 
         None at all: nothing holds commands here, and they run without.
         """
+        profile = self._profile(name, allowance, cwd) if self._enforcers.state.level is not SandboxLevel.NONE else None
         level, program = self.state.level, self._enforcers.bubblewrap
         required = self.choice == "required"
         if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
-        if level is SandboxLevel.NONE:
+        if profile is None:
             return None
-        profile = self._profile(name, allowance, cwd)
         if program is None:
             return profile, None
         from harness.sandbox.bubblewrap import bubblewrap_command
@@ -160,7 +171,11 @@ class Sandbox:
 
         roots = self._roots() if self._roots else (cwd or Path.cwd(),)
         with self._looking:
-            return profile_for(name, self._places().look([str(root) for root in roots]), allowance)
+            machine = self._places().look([str(root) for root in roots])
+            if machine.cannot_hold != self._cannot_hold:
+                self._cannot_hold = machine.cannot_hold
+                self.__dict__.pop("state", None)
+            return profile_for(name, machine, allowance)
 
     def _private_folder(self) -> str:
         """The private folder of the session, made with the first command and when it is gone. Raises SandboxError."""

@@ -30,7 +30,7 @@ def home() -> Iterator[Path]:
 
 def places(home: Path, workspace: Path, **environ: str) -> Places:
     around = Surroundings(str(workspace), os.path.realpath(home))
-    marks = Marks(around.key_inside, lambda path: around.obeyed((path,)) or around.protected((path,)))
+    marks = Marks(around.key_inside, around.run_or_obeyed)
     return Places(str(home), {"PATH": "/usr/bin:/bin", **environ}, marks)
 
 
@@ -225,6 +225,15 @@ def test_tracked_keys_stay_and_others_seem_empty(home: Path) -> None:
     assert run("cat .env a/.env") == ""
 
 
+def test_a_file_that_git_was_told_of_in_the_session_stays_hidden(home: Path) -> None:
+    workspace = repository(home / "w")
+    look = places(home, workspace)
+    before = look.look([str(workspace)]).keys
+    written(workspace / ".env")
+    git(workspace, "update-index", "--add", "--cacheinfo", f"100644,{git(workspace, 'hash-object', 'f').strip()},.env")
+    assert look.look([str(workspace)]).keys == (*before, str(workspace / ".env"))
+
+
 def test_a_key_that_appears_is_hidden_from_the_next_command(home: Path) -> None:
     workspace = home / "w"
     (workspace / "a/b").mkdir(parents=True)
@@ -283,6 +292,8 @@ def test_a_workspace_with_too_many_folders_is_not_complete(tmp_path: Path) -> No
         (tmp_path / str(number)).mkdir()
     marks = Marks(lambda path: False, lambda path: False)
     assert [MarkedFiles(marks, most).find(str(tmp_path)).complete for most in (12, 13)] == [False, True]
+    assert Places(str(tmp_path), {}, marks).look(["/"]).cannot_hold == "the workspace is the whole disk"
+    assert not Places(str(tmp_path), {}, marks).look([str(tmp_path)]).cannot_hold
 
 
 ROOT, TOOL, CACHE, KEY, OBEYED = "/h/w", "/h/t", "/h/t/c", "/h/w/k", "/h/w/o"

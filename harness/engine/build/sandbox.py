@@ -53,6 +53,6 @@ def _places(rules: SessionRules) -> Callable[[], Places]:
 
     @lru_cache(maxsize=1)
     def places(_: tuple[PermissionRule, ...]) -> Places:
-        return Places(str(home_folder()), os.environ, Marks(holds_keys, is_obeyed))
+        return Places(str(home_folder()), os.environ, Marks(holds_keys, book.around.run_or_obeyed))
 
     return lambda: places(book.rules)  # a new rule may hide what was found before
