@@ -391,8 +391,8 @@ def test_a_part_that_is_quoted_has_80_characters_at_most(length: int) -> None:
 def test_a_name_with_a_space_is_odd_only_where_it_may_become_two_words(line: str, expected: type[Decision]) -> None:
     gate = permissions()
     request = in_sandbox(gate, line, None)
-    matches = dict.fromkeys(request.disk.matches, ("/srv/project/a b",))
-    places = request.disk.places | dict.fromkeys(matches, ("/srv/project/a b",))
+    matches: dict[str, tuple[str, ...]] = dict.fromkeys(request.disk.matches, ("/srv/project/a b",))
+    places = {**request.disk.places, **matches}
     decision = gate.decide(replace(request, disk=replace(request.disk, matches=matches, places=places)))
     assert isinstance(decision, expected), decision
 
