@@ -33,10 +33,22 @@ def dry_run(agent: Agent, line: str) -> Notice:
     return Notice("info", f"`{line}`: {type(decision).__name__}, {decision.why}")
 
 
+PUBLISH = "Publish the notes."
+"""The prompt of an agent whose commands the sandbox holds. The others have none, so that the gate alone decides."""
+
+
+def state_of_the_sandbox(agent: Agent) -> Notice:
+    """What this machine can hold a command to."""
+    return Notice("info", f"sandbox: {agent.parts.core.shared.processes.sandbox.state.in_words}")
+
+
 async def demo(session: DemoSession) -> None:
-    """Ask the gate about some lines; then let a model work behind it."""
-    async with session.agent(session.settings(**RULES)) as agent:
+    """Ask the gate about some lines; then let a model work behind it, and one in the sandbox below it."""
+    in_sandbox = session.settings(sandbox="auto")
+    async with session.agent(in_sandbox) as held, session.agent(session.settings(**RULES)) as agent:
         for line in LINES:
             session.show(dry_run(agent, line))
         async for prompt in session.prompts():
-            await session.watch(agent.run(prompt))
+            if prompt == PUBLISH:
+                session.show(state_of_the_sandbox(held))
+            await session.watch((held if prompt == PUBLISH else agent).run(prompt))
