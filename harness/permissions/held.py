@@ -52,7 +52,7 @@ class Problem:
             case HeldBy.HIDDEN:
                 return not any(map(granted.access, self.paths))
             case HeldBy.PRIVATE:
-                return all(_is_private(path, home) for path in self.paths)
+                return all(_is_private(f"{path}/", home) for path in self.paths)
             case _:
                 return self.held is HeldBy.PROFILE
 
@@ -79,7 +79,7 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
         ):
             return None
         held = problem is None or problem.is_held(granted, around.home) or _runs_a_program(need)
-        if not held and not _removes_private(need, parts, granted, around.home):
+        if not held and not _removes_private(need, parts, around.home):
             return None
         private = private or any(_is_private(f"{path}/", around.home) for path in outside)
     reads = all(problem is None or need.kind in READS for need, problem in parts)
@@ -136,13 +136,13 @@ def _works_outside(need: Requirement) -> bool:
     if name in _SEES | _ELSEWHERE or (name in _OF_THE_SYSTEM and not need.looks):
         return True
     if (git := as_git(need.words)) is not None and git.rest:
-        return _is_remote(git)
+        return _is_elsewhere(git)
     if name == "rsync":
         return any(re.match(r"(?:[\w.-]+@)?[\w.-]+:", word.text) for word in rest)
     return name == "kill" and any(word.known and word.text.isdecimal() for word in rest)
 
 
-def _is_remote(git: GlobalOptions) -> bool:
+def _is_elsewhere(git: GlobalOptions) -> bool:
     subcommand, rest = git.rest[0].text, git.rest[1:]
     named = [word.text for word in rest if not word.text.startswith("-")]
     match subcommand:
@@ -152,6 +152,8 @@ def _is_remote(git: GlobalOptions) -> bool:
             return named[:1] == ["update"] or (len(named) > 1 and named[0] in ("show", "prune", "set-head"))
         case "submodule":
             return named[:1] in (["add"], ["update"])
+        case "config":
+            return any(word.text in ("--global", "--system") for word in rest)
         case _:
             return subcommand in _REMOTE
 
@@ -204,13 +206,16 @@ def _runs_a_program(need: Requirement) -> bool:
     return {UNKNOWN_TEXT, WHATEVER} >= {*need.dangers} and (written or WHATEVER not in need.dangers)
 
 
-def _removes_private(need: Requirement, parts: Parts, granted: Profile, home: str) -> bool:
+def _removes_private(need: Requirement, parts: Parts, home: str) -> bool:
     """It is rm of nothing but files in the private temporary folder."""
     if not need.dangers or not need.words or base_name(need.words[0].text) != "rm":
         return False
     removed = [problem for one, problem in parts if one.kind is RequirementKind.WRITE and one.words == need.words]
     return bool(removed) and all(
-        problem is not None and problem.held is HeldBy.PRIVATE and problem.is_held(granted, home) for problem in removed
+        problem is not None
+        and problem.held is HeldBy.PRIVATE
+        and all(_is_private(path, home) for path in problem.paths)
+        for problem in removed
     )
 
 

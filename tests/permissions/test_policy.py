@@ -101,3 +101,9 @@ def test_rules_come_first_and_the_first_decision_counts() -> None:
 def test_nothing_leaves_the_workspace_in_any_mode(mode: Mode) -> None:
     for effect in Effect:
         assert isinstance(Permissions(mode).decide(request(effect, outside=Path("/etc/passwd"))), Deny)
+
+
+def test_without_knowledge_of_places_no_file_is_withheld_or_looked_up() -> None:
+    permissions = Permissions(Mode.ASK)
+    assert not permissions.withholds("/srv/.env", content=True)
+    assert not permissions.matters("/srv/.env")
