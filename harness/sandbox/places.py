@@ -97,7 +97,7 @@ _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 """The drives of Windows, whose programs run outside Linux."""
 
 
-_TOO_LARGE = "the workspace is the whole disk"
+WHOLE_DISK = "the workspace is the whole disk"
 _TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
 _MOST_LINKS = 40
 """On the way to a path, as in the kernel."""
@@ -122,15 +122,11 @@ class Machine:
     """Why no profile is worth its name here: not every key in the workspace is known; empty: they are."""
 
 
-def profile_for(
-    name: ProfileName, machine: Machine, allowance: Allowance = NOTHING_MORE, *, only_git: bool = False
-) -> Profile:
+def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTHING_MORE) -> Profile:
     """The profile of one command.
 
     Args:
         allowance: what the user has allowed beyond; it opens a key, or what is read-only, that it names.
-        only_git: every program of the line is git, which changes its own settings and files that it tracks; its hooks
-            stay as they are.
     """
     if name is ProfileName.FREE:
         return Profile(name, network=Network.OPEN)
@@ -147,7 +143,7 @@ def profile_for(
         name,
         readable,
         writable=(*machine.roots, *machine.git.folders, *machine.git.pinned, *machine.caches),
-        read_only=kept(machine.git.hooks if only_git else (*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
+        read_only=kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
         hidden=kept(machine.keys),
         network=Network.HOSTS,
         links=machine.links,
@@ -197,7 +193,7 @@ class Places:
             (*fixed.keys, *(path for each in found for path in each.keys)),
             tuple(path for each in found for path in each.obeyed if _in(path, real)),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
-            _TOO_LARGE if "/" in real else next((_TOO_MANY for each in found if not each.complete), ""),
+            WHOLE_DISK if "/" in real else next((_TOO_MANY for each in found if not each.complete), ""),
         )
 
     def _look_at_machine(self) -> Machine:

@@ -33,7 +33,7 @@ _INSTALL = {
 _SYSCTLS = (
     (
         *("kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor forbids user namespaces"),
-        "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        "a profile for bwrap (docs/sandbox.md), or sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ),
     (
         *("kernel/unprivileged_userns_clone", "0", "the system forbids user namespaces"),
@@ -46,7 +46,9 @@ _SYSCTLS = (
 )
 """Below /proc/sys: the setting, the value that forbids, what to say, and what ends it. Ubuntu since 23.10, Debian
 before 11, and any kernel."""
-_IN_A_CONTAINER = "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
+_IN_A_CONTAINER = "start the container with " + " ".join(
+    f"--security-opt {what}=unconfined" for what in ("seccomp", "apparmor", "systempaths")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,10 @@ class Sandbox:
         found = self._enforcers.state
         if found.level is SandboxLevel.NONE or not self._cannot_hold:
             return found
-        return replace(found, level=SandboxLevel.FILES, why=self._cannot_hold, repair="start in a smaller folder")
+        from harness.sandbox.places import WHOLE_DISK
+
+        level = SandboxLevel.NONE if self._cannot_hold == WHOLE_DISK else SandboxLevel.FILES
+        return replace(found, level=level, why=self._cannot_hold, repair="start in a smaller folder")
 
     @cached_property
     def _enforcers(self) -> "Enforcers":
@@ -155,7 +158,7 @@ class Sandbox:
         if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
-        if profile is None:
+        if profile is None or level is SandboxLevel.NONE:
             return None
         if program is None:
             return profile, None

@@ -14,7 +14,7 @@ from harness.permissions.protected_places import Surroundings
 from harness.sandbox.git_places import GitPlaces
 from harness.sandbox.marked_files import MarkedFiles, Marks
 from harness.sandbox.places import Machine, Places, links_to, profile_for
-from harness.sandbox.profile import Access, Allowance, Profile, ProfileName
+from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Profile, ProfileName
 from tests.sandbox.machine import bubblewrap, run_in
 
 
@@ -34,9 +34,9 @@ def places(home: Path, workspace: Path, **environ: str) -> Places:
     return Places(str(home), {"PATH": "/usr/bin:/bin", **environ}, marks)
 
 
-def work(home: Path, *roots: Path, allowance: Allowance | None = None, only_git: bool = False, **env: str) -> Profile:
+def work(home: Path, *roots: Path, allowance: Allowance = NOTHING_MORE, **env: str) -> Profile:
     machine = places(home, roots[0], **env).look([str(root) for root in roots])
-    return profile_for(ProfileName.WORK, machine, allowance or Allowance(), only_git=only_git)
+    return profile_for(ProfileName.WORK, machine, allowance)
 
 
 def git(cwd: Path, *words: str) -> str:
@@ -250,14 +250,16 @@ def test_a_key_that_appears_is_hidden_from_the_next_command(home: Path) -> None:
         assert str(file) not in found
 
 
-def test_only_git_changes_what_git_obeys_but_no_hook(home: Path) -> None:
+def test_what_git_obeys_is_changed_only_where_that_was_allowed(home: Path) -> None:
     workspace = repository(home / "w")
     written(workspace / "AGENTS.md"), written(workspace / ".git/hooks/post-commit", "#!/bin/sh\n")
     line = "git -c safe.directory='*' config a.b c; echo y > AGENTS.md; echo z > .git/hooks/post-commit"
     said = shell(work(home, workspace), workspace, line)
     assert said.count("Read-only file system") == 2
     assert "could not write config" in said
-    assert shell(work(home, workspace, only_git=True), workspace, line).count("Read-only file system") == 1
+    allowed = Allowance((str(workspace / ".git/config"),))
+    said = shell(work(home, workspace, allowance=allowed), workspace, line)
+    assert said.count("Read-only file system") == 2
     assert "b = c" in (workspace / ".git/config").read_text()
 
 

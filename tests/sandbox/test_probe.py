@@ -87,7 +87,7 @@ def test_a_system_that_lets_nobody_mount_proc_is_said() -> None:
         (
             {"kernel/apparmor_restrict_unprivileged_userns": "1\n", "user/max_user_namespaces": "0\n"},
             "AppArmor forbids user namespaces",
-            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+            "a profile for bwrap (docs/sandbox.md), or sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
         ),
         (
             {"kernel/apparmor_restrict_unprivileged_userns": "0\n", "kernel/unprivileged_userns_clone": "0\n"},

@@ -255,6 +255,17 @@ async def test_where_the_sandbox_cannot_be_made_the_command_did_not_begin(
 
 
 @full
+async def test_a_workspace_that_is_the_whole_disk_has_no_sandbox(root: Path) -> None:
+    sandbox = Sandbox(roots=lambda: (Path("/"),), search_path=os.environ["PATH"])
+    assert sandbox.granted(WORK) is None
+    assert (sandbox.state.level, sandbox.state.why) == (SandboxLevel.NONE, "the workspace is the whole disk")
+    with pytest.raises(SandboxError, match="the whole disk"):
+        await sandbox.enter(WORK, ("true",), cwd=root, environment={})
+    entered = await sandbox.enter(LOOK, ("true",), cwd=root, environment={})
+    assert entered.command == ("true",)
+
+
+@full
 async def test_a_private_folder_that_is_gone_is_made_again(shell: Shell, temporary: Path) -> None:
     await shell.run("touch /tmp/one", profile=WORK)
     for folder in temporary.iterdir():
