@@ -29,6 +29,8 @@ PORT = 61_080
 MOST_HEAD = 65_536
 """Bytes of a request line and its headers."""
 MOST_CONNECTIONS = 256
+_LISTENS = "0A"
+"""A state in /proc/net/tcp."""
 HEAD_S = 30.0
 """Seconds for a request to arrive, and for a connection to another host."""
 IDLE_S = 600.0
@@ -75,7 +77,8 @@ class CommandNetwork:
         """`environment`: what the command would inherit outside; the user's own proxy in it is used."""
         self._gate = gate
         self._outside = environment
-        self._ports = (PORT, *(port for port in gate.local_ports if port != PORT))
+        # Only where something listens now: a server that the command starts itself finds its port free.
+        self._ports = (PORT, *(port for port in gate.local_ports if port != PORT and listens(port)))
         self._ours, self._theirs = socket.socketpair()
         self.pass_fds = (self._theirs.fileno(),)
         """Descriptors that the command has to inherit."""
@@ -366,6 +369,14 @@ async def _answer(refusal: ProxyRefusal, reader: asyncio.StreamReader, writer: a
     async with asyncio.timeout(1.0):  # a body that is on its way must not reset the connection before this is read
         while await reader.read(MOST_HEAD):
             pass
+
+
+def listens(port: int) -> bool:
+    """Whether something on this machine listens on a TCP port."""
+    with suppress(OSError):
+        rows = [row.split() for name in ("tcp", "tcp6") for row in Path(f"/proc/net/{name}").read_text().splitlines()]
+        return any(row[3] == _LISTENS and row[1].endswith(f":{port:04X}") for row in rows)
+    return False
 
 
 def _is_own(address: str) -> bool:

@@ -34,7 +34,7 @@ from harness.tools.background_commands import (
     pace,
 )
 from harness.tools.live_output import LiveOutput
-from harness.tools.network_notes import LONGEST_NETWORK_NOTE, without_network
+from harness.tools.network_notes import LONGEST_NETWORK_NOTE, ports_missed, without_network
 from harness.tools.output import CommandOutput
 from harness.tools.tool import (
     RESULT_CHARACTERS,
@@ -246,7 +246,7 @@ async def _run(
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
     reserved = len(finished.denials_note) + LONGEST_NETWORK_NOTE + 2 * LONGEST_NOTE if held else 0
     text = output.text(reserve=len(footer) + reserved)
-    of_sandbox = partial(_of_sandbox, context, text, finished, obeyed)
+    of_sandbox = partial(_of_sandbox, context, line, text, finished, obeyed)
     note, denials = await in_thread(of_sandbox) if held else ("", ())
     footer += note
     if background is not None and (note := background.poll_note(line, context.call_id)):
@@ -303,9 +303,9 @@ def _obeyed(context: ToolContext) -> frozenset[str]:
 
 
 def _of_sandbox(
-    context: ToolContext, text: str, finished: ProcessResult, obeyed: frozenset[str]
+    context: ToolContext, line: str, text: str, finished: ProcessResult, obeyed: frozenset[str]
 ) -> tuple[str, tuple[SandboxDenial, ...]]:
-    """What the model is to know of the sandbox of a finished command, and the paths that were refused.
+    """What the model is to know of the sandbox of a finished command, and the paths and local ports that were refused.
 
     Looks at the disk; `obeyed` is what `_obeyed` found before the command.
     """
@@ -314,7 +314,7 @@ def _of_sandbox(
         note = f"\n[{finished.denials_note}; do not try another way to reach it]"
     elif finished.exit_code and context.profile is ProfileName.WORK:
         note = without_network(text)
-    denials = _refused(context, text) if finished.exit_code or refused else ()
+    denials = (*(_refused(context, text) if finished.exit_code or refused else ()), *_ports(context, line, text))
     if denials:
         note += _with_paths(REFUSED_PATHS, (one.subject for one in denials))
     elif refused and finished.exit_code and context.profile is ProfileName.LOOK:
@@ -322,6 +322,16 @@ def _of_sandbox(
     made = sorted(_obeyed(context) - obeyed)
     outermost = [path for path in made if not any(path.startswith(f"{other}/") for other in made)]
     return note + (_with_paths(MADE_OBEYED, outermost) if made else ""), denials
+
+
+def _ports(context: ToolContext, line: str, text: str) -> tuple[SandboxDenial, ...]:
+    """The ports of this machine that the command could not reach, although something listens there. Looks there."""
+    ports = ports_missed(line, text) if context.profile is ProfileName.WORK else ()
+    if not ports:
+        return ()
+    from harness.sandbox.proxy import listens
+
+    return tuple(SandboxDenial("host", f"localhost:{port}") for port in ports if listens(port))
 
 
 def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:

@@ -3,11 +3,16 @@
 import re
 
 _NO_NAME = re.compile(
-    r"could ?n[o']t resolve|failure in name resolution|name or service not known|no such host|nodename nor servname"
-    r"|getaddrinfo|EAI_AGAIN|ENOTFOUND|dns error|failed to lookup address|network is unreachable",
+    r"could ?n[o']t resolve (?:host|proxy)|failure in name resolution|name or service not known|no such host"
+    r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENOTFOUND|dns error|failed to lookup address|network is unreachable",
     re.IGNORECASE,
 )
 """How programs say that they found no host, or no way to it."""
+_NO_CONNECTION = re.compile(r"refused|couldn't connect|could not connect|failed to connect", re.IGNORECASE)
+_LOCAL_PORT = re.compile(
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{2,5})\b|\bport[ =:]+(\d{2,5})\b", re.IGNORECASE
+)
+MOST_PORTS = 5
 _SSH = re.compile(r"\bssh: |\bgit@|ssh://")
 
 DIRECT = (
@@ -28,3 +33,11 @@ def without_network(output: str) -> str:
     if not _NO_NAME.search(output):
         return ""
     return BY_SSH if _SSH.search(output) else DIRECT
+
+
+def ports_missed(line: str, output: str) -> tuple[int, ...]:
+    """The ports of this machine that a command in the sandbox, by its line and output, could not connect to."""
+    if not _NO_CONNECTION.search(output):
+        return ()
+    found = (int(one or other) for text in (output, line) for one, other in _LOCAL_PORT.findall(text))
+    return tuple(dict.fromkeys(port for port in found if port < 65_536))[:MOST_PORTS]

@@ -11,8 +11,10 @@ import pytest
 from harness.engine.permissions.asker import NoAsker, UserAnswer
 from harness.engine.permissions.hosts import ONCE
 from harness.events import QuestionAnswered, QuestionAsked, SandboxRefused, TurnEnded
+from harness.permissions import PermissionAnswer
 from harness.sandbox import SandboxLevel
 from harness.sandbox.sandbox import Sandbox
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_agents import of_subagent, on_stage, task
 from tests.agent.test_permission_rules import bash
@@ -97,3 +99,26 @@ async def test_the_host_of_a_subagent_is_asked_about_in_its_name(tmp_path: Path)
         turn = await here.turn()
     assert [(bool(asked.agent), asked.hosts) for asked in user.asked] == [(True, ("nothing.invalid",))]
     assert [len(end.denials) for end in turn.of(TurnEnded)] == [1]
+
+
+async def test_a_port_of_this_machine_is_asked_about_when_the_line_is_called_again(tmp_path: Path) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    line = bash("sh fetch.sh")
+    user = AnsweringUser(PermissionAnswer("once"))
+    async with (
+        server,
+        stage(tmp_path, calls(line) * 2 + says("Done."), asker=user, permission_mode="ask", sandbox="auto") as here,
+    ):
+        (here.workspace / "fetch.sh").write_text(f"curl -sS http://localhost:{port}/")
+        turn = await here.turn()
+    first, second = (str(result["content"]) for result in turn.results)
+    assert f"[The sandbox refused localhost:{port}. If the command needs that, call it again" in first
+    assert second.startswith("hello")
+    assert [(event.kind, event.subject) for event in turn.of(SandboxRefused)] == [("host", f"localhost:{port}")]
+    assert [request.allowance.hosts for request in user.requests] == [(f"localhost:{port}",)]

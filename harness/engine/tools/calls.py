@@ -398,15 +398,16 @@ class ToolCalls:
             self._conversation.emit(PlanChanged(result.plan))
 
     def _keep_refusals(self, item: _Ready, result: ToolResult) -> None:
-        """The same command line is asked about with the paths that the sandbox refused it; hosts are asked about when
-        it wants to reach them."""
+        """The same command line is asked about with the paths and ports of this machine that the sandbox refused it;
+        other hosts are asked about when it wants to reach them."""
         paths = [one.subject for one in result.denials if one.kind == "path"]
-        if paths and item.profile != ProfileName.FREE:
-            line, opened = _line(item.tool, item.call), Allowance(tuple(map(_existing, paths)))
+        ports = tuple(one.subject for one in result.denials if one.kind == "host")
+        if result.denials and item.profile != ProfileName.FREE:
+            line, opened = _line(item.tool, item.call), Allowance(tuple(map(_existing, paths)), ports)
             self._beyond_sandbox[line] = self._beyond_sandbox.get(line, NOTHING_MORE).with_more(opened)
             profile: Literal["look", "work"] = "look" if item.profile is ProfileName.LOOK else "work"
-            for path in paths:
-                self._conversation.emit(SandboxRefused(item.call.id, "path", path, profile))
+            for one in result.denials:
+                self._conversation.emit(SandboxRefused(item.call.id, one.kind, one.subject, profile))
 
     @asynccontextmanager
     async def _own_changes(self, item: _Ready) -> AsyncIterator[None]:

@@ -125,7 +125,7 @@ async def test_what_the_sandbox_refused_is_known_at_the_next_call_of_the_same_li
     async def run(context: ToolContext, arguments: BashArguments) -> ToolResult:
         contexts.append(context)
         (tmp_path / str(len(contexts))).mkdir()
-        denials = (SandboxDenial("host", "x:1"), SandboxDenial("path", f"{tmp_path}/{len(contexts)}/new"))
+        denials = (SandboxDenial("host", "localhost:1"), SandboxDenial("path", f"{tmp_path}/{len(contexts)}/new"))
         return ToolResult("refused", denials=denials)
 
     rules = cast("SessionRules", Rules(gate, core.shared.rules.workspace))
@@ -133,13 +133,18 @@ async def test_what_the_sandbox_refused_is_known_at_the_next_call_of_the_same_li
     calls, _ = tool_calls(replace(core, shared=replace(core.shared, rules=rules)), Toolbox([tool]))
     for number, line in enumerate(("make", "make", "other")):
         await calls.answer([ToolCall(f"call_{number}", "bash", {"command": line})], [], asyncio.Event())
-    expected = [NOTHING_MORE, Allowance((f"{tmp_path}/1",)), NOTHING_MORE]
+    expected = [NOTHING_MORE, Allowance((f"{tmp_path}/1",), ("localhost:1",)), NOTHING_MORE]
     free = profile is ProfileName.FREE
     assert [request.refused for request in gate.requests] == ([NOTHING_MORE] * 3 if free else expected)
     assert [context.allowance for context in contexts] == [request.refused for request in gate.requests]
     assert {context.profile for context in contexts} == {profile}
     assert {context.unasked for context in contexts} == {profile is not ProfileName.WORK}
-    refused = [] if free else [(f"call_{one}", f"{tmp_path}/{one + 1}/new", profile.value) for one in range(3)]
+    both = [
+        (f"call_{one}", what, profile.value)
+        for one in range(3)
+        for what in ("localhost:1", f"{tmp_path}/{one + 1}/new")
+    ]
+    refused = [] if free else both
     reported = (event for event in seen if isinstance(event, SandboxRefused))
     assert [(event.call_id, event.subject, event.profile) for event in reported] == refused
 
