@@ -80,7 +80,7 @@ _CACHES = {
     "julia": "~/.julia/compiled",
     "fc-cache": "~/.cache/fontconfig",
 }
-"""What a command writes in the home: the caches of a program. A missing one is made where the program is there."""
+"""What a command writes in the home: the caches of a program. The first is made where only the program is there."""
 _VARIABLES = dict(
     pair.split("=")
     for pair in _words(
@@ -93,6 +93,11 @@ _VARIABLES = dict(
 """Variables that say where a folder is instead; of two that fit, the one for the longer path counts."""
 _PREFIX = ("lib", "lib64", "libexec", "share", "versions", "plugins", "pyvenv.cfg", "conda-meta")
 """What shows that a folder above a folder of programs belongs to them."""
+_GIT_NAMES = re.compile(
+    r"^\s*(?:path|excludesfile|attributesfile|hookspath|template|allowedsignersfile)\s*=\s*\"?([^\"\n]+?)\"?\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Settings of git whose value is a path; see git-config(1)."""
 _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 """The drives of Windows, whose programs run outside Linux."""
 
@@ -200,7 +205,10 @@ class Places:
         own = (sys.prefix, sys.base_prefix, posixpath.dirname(__file__))
         named = [*_SYSTEM, *map(self._expanded, _TOOLS), *own]
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
-        caches = [self._made(path, program) for program, paths in _CACHES.items() for path in paths.split()]
+        named += self._named_by_git()
+        for program, paths in _CACHES.items():
+            self._make(self._expanded(paths.split()[0]), program)
+        caches = [self._expanded(path) for paths in _CACHES.values() for path in paths.split()]
         ways = map(links_to, (*named, *caches, self._home_as_named, "/var/run"))
         readable = dict.fromkeys(path for path in map(os.path.realpath, named) if self._fits(path))
         return Machine(
@@ -234,14 +242,20 @@ class Places:
         shared = above in {self._expanded("~/.local"), self._expanded("~/.config")}
         return above if belongs and not shared and not self._too_wide(os.path.realpath(above)) else folder
 
-    def _made(self, path: str, program: str) -> str:
-        """A cache, made where its program is there."""
-        path = self._expanded(path)
+    def _make(self, cache: str, program: str) -> None:
+        """Make a cache where its program is there."""
         folders = self._environ.get("PATH", os.defpath).split(os.pathsep)
-        if not posixpath.exists(path) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
+        if not posixpath.exists(cache) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
             with suppress(OSError):
-                Path(path).mkdir(parents=True)
-        return path
+                Path(cache).mkdir(parents=True)
+
+    def _named_by_git(self) -> Iterator[str]:
+        """Files that the settings of git include: without them, commits would have another author."""
+        for settings in map(self._expanded, ("~/.gitconfig", "~/.config/git/config")):
+            with suppress(OSError):
+                for name in _GIT_NAMES.findall(Path(settings).read_text(errors="replace")):
+                    named = self._home_as_named + name[1:] if name.startswith("~/") else name
+                    yield posixpath.join(posixpath.dirname(settings), named)
 
     def _keys_of_tools(self, readable: Iterable[str]) -> Iterator[str]:
         """Keys that tools keep directly in their folder, as cargo does."""

@@ -125,6 +125,30 @@ def test_a_variable_says_where_a_tool_is(tmp_path: Path) -> None:
     assert (profile.access(f"{base}/bin/x"), profile.access(f"{base}/registry/x")) == (Access.READ, Access.WRITE)
 
 
+def test_git_has_the_author_that_its_included_settings_name(home: Path) -> None:
+    workspace = repository(home / "w")
+    written(home / ".gitconfig", '[include]\n\tpath = ~/own/git.inc\n[core]\n\tattributesFile = "~/.ssh/id_rsa"\n')
+    written(home / "own/git.inc", "[user]\n\temail = b@c\n")
+    written(home / "own/other"), written(home / ".ssh/id_rsa")
+    profile = work(home, workspace)
+    line = f"HOME={home} git config user.email; cat {home}/own/other {home}/.ssh/id_rsa"
+    said = shell(profile, workspace, line)
+    assert said.startswith("b@c\n")
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("programs", "made"), [("pip npm", {".cache/pip", ".npm"}), ("cargo", {".cargo/registry"}), ("", set())]
+)
+def test_a_cache_is_made_where_its_program_is(tmp_path: Path, programs: str, made: set[str]) -> None:
+    for program in programs.split():
+        written(tmp_path / "bin" / program)
+    (tmp_path / "w").mkdir()
+    work(tmp_path / "home", tmp_path / "w", PATH=str(tmp_path / "bin"))
+    found = {str(path.relative_to(tmp_path / "home")) for path in (tmp_path / "home").rglob("*")}
+    assert {one for one in found if not any(other.startswith(f"{one}/") for other in found)} == made
+
+
 @pytest.mark.parametrize("path", ["/", "{home}", "{home}/..", "{home}/.ssh", ".", "bin"])
 def test_a_folder_of_the_search_path_opens_neither_the_home_nor_keys(tmp_path: Path, path: str) -> None:
     home = Path(os.path.realpath(tmp_path)) / "u"
