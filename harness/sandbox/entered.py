@@ -11,10 +11,11 @@ import select
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
-from harness.sandbox.profile import SandboxDenial, SandboxError
+from harness.sandbox.profile import Network, Profile, SandboxDenial, SandboxError
 
 if TYPE_CHECKING:
     from harness.sandbox.landlock import LandlockSandbox
@@ -199,3 +200,40 @@ class WrappedCommand(Entered):
         for one in self._theirs:
             os.close(one)
         self._theirs = ()
+
+
+# ── by each enforcer ────────────────────────────────────────────────────────────────────────────
+
+Enter = Callable[[Sequence[str], Mapping[str, str], "Callable[[], CommandNetwork] | None"], Entered]
+"""Makes a command that is to start from its words, its environment, and what makes its way to allowed hosts."""
+
+
+def by_landlock(profile: Profile, command: Sequence[str], environment: Mapping[str, str], _: object) -> Entered:
+    """Start a command in a thread that Landlock restricts."""
+    from harness.sandbox.landlock import LandlockSandbox
+
+    return LandlockedCommand(command, environment, LandlockSandbox(profile))
+
+
+def by_seatbelt(
+    profile: Profile, private: str, command: Sequence[str], environment: Mapping[str, str], _: object
+) -> Entered:
+    """Start a command by `sandbox-exec`. Without a network of its own there is no way to allowed hosts."""
+    from harness.sandbox.bubblewrap import TMP
+    from harness.sandbox.seatbelt import seatbelt_command
+
+    temporary = f"{private}/{TMP}"
+    held = replace(profile, writable=(*profile.writable, temporary), network=Network.NONE)
+    return Entered(seatbelt_command(held, command), {**environment, "TMPDIR": temporary})
+
+
+def by_bubblewrap(
+    wrap: Callable[[Sequence[str]], tuple[str, ...]],
+    temporary: str,
+    broke: Callable[[], None],
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    link: "Callable[[], CommandNetwork] | None",
+) -> Entered:
+    """Start a command by bubblewrap."""
+    return WrappedCommand(wrap, command, {**environment, "TMPDIR": temporary}, link() if link else None, broke)

@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from harness.base.concurrency import in_thread
 from harness.base.secrets import secret_name, secrets_in
-from harness.sandbox.entered import Entered, LandlockedCommand, WrappedCommand
+from harness.sandbox.entered import Enter, Entered, WrappedCommand, by_bubblewrap, by_landlock, by_seatbelt
 from harness.sandbox.profile import (
     NOTHING_MORE,
     Allowance,
@@ -123,19 +123,14 @@ class Sandbox:
         """
         if profile is ProfileName.FREE:
             return Entered(command, environment)
-        found = await in_thread(partial(self._held, profile, cwd, allowance))
-        if found is None:
+        held = await in_thread(partial(self._held, profile, cwd, allowance))
+        if held is None:
             return Entered(command, environment)
-        held, wrap = found
         kept = without_secrets(environment, self._inherited)
-        if wrap is None:
-            from harness.sandbox.landlock import LandlockSandbox
-
-            return LandlockedCommand(command, kept, LandlockSandbox(held))
-        link = self._hosts(environment, call_id, allowance) if self._hosts and profile is ProfileName.WORK else None
-        temporary = "/dev/shm" if profile is ProfileName.LOOK else "/tmp"  # the folder of the session is not writable
-        entered = WrappedCommand(wrap, command, {**kept, "TMPDIR": temporary}, link, self._look_again)
-        self._open.add(entered)
+        link = self._hosts and profile is ProfileName.WORK and partial(self._hosts, environment, call_id, allowance)
+        entered = held(command, kept, link or None)
+        if isinstance(entered, WrappedCommand):
+            self._open.add(entered)
         return entered
 
     async def aclose(self) -> None:
@@ -145,29 +140,29 @@ class Sandbox:
         if self._private:
             await in_thread(partial(shutil.rmtree, self._private, ignore_errors=True))
 
-    def _held(
-        self, name: ProfileName, cwd: Path, allowance: Allowance
-    ) -> tuple[Profile, Callable[[Sequence[str]], tuple[str, ...]] | None] | None:
-        """The profile of a command, and what makes the command line of bubblewrap; None: it is not needed.
+    def _held(self, name: ProfileName, cwd: Path, allowance: Allowance) -> Enter | None:
+        """Puts a command into its profile; None: nothing holds commands here, and they run without.
 
-        None at all: nothing holds commands here, and they run without.
+        Looks at the disk. Raises SandboxError.
         """
-        profile = self._profile(name, allowance, cwd) if self._enforcers.state.level is not SandboxLevel.NONE else None
-        level, program = self.state.level, self._enforcers.bubblewrap
+        enforcers = self._enforcers
+        profile = self._profile(name, allowance, cwd) if enforcers.state.level is not SandboxLevel.NONE else None
         required = self.choice == "required"
-        if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
+        if self.state.level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if profile is None or level is SandboxLevel.NONE:
             return None
-        if program is None:
-            return profile, None
+        if enforcers.state.by == "landlock":
+            return partial(by_landlock, profile)
+        if (program := enforcers.bubblewrap) is None:
+            return partial(by_seatbelt, profile, self._private_folder())
         from harness.sandbox.bubblewrap import bubblewrap_command
 
         private = self._private_folder()
-        return profile, partial(
-            bubblewrap_command, program, profile, cwd=str(cwd), private=private, is_folder=os.path.isdir
-        )
+        wrap = partial(bubblewrap_command, program, profile, cwd=str(cwd), private=private, is_folder=os.path.isdir)
+        temporary = "/dev/shm" if name is ProfileName.LOOK else "/tmp"  # the folder of the session is not writable
+        return partial(by_bubblewrap, wrap, temporary, self._look_again)
 
     def _profile(self, name: ProfileName, allowance: Allowance, cwd: Path | None = None) -> Profile:
         from harness.sandbox.places import profile_for
