@@ -147,8 +147,8 @@ class Sandbox:
         """
         enforcers = self._enforcers
         profile = self._profile(name, allowance, cwd) if enforcers.state.level is not SandboxLevel.NONE else None
-        required = self.choice == "required"
-        if self.state.level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
+        level, required = self.state.level, self.choice == "required"
+        if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if profile is None or level is SandboxLevel.NONE:
