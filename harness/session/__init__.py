@@ -12,7 +12,7 @@ from harness.engine.subagents.reports import SubagentRow, SubagentState
 from harness.engine.tools.attachments import attachment_problem
 from harness.journal import Record, RewindPoint, SessionSummary
 from harness.memory import Memory, MemoryBook, MemoryOwner, MemoryProblem
-from harness.permissions import PermissionAnswer, PermissionRequest, PermissionRule, rule_in_words
+from harness.permissions import PermissionAnswer, PermissionRequest, PermissionRule, RuleScope, rule_in_words
 from harness.policies.breakers.health_table import report_lines, table_lines
 from harness.policies.breakers.messages import in_words
 from harness.policies.loops.messages import LABELS as LOOP_CHOICES
@@ -54,6 +54,7 @@ __all__ = [
     "Record",
     "RewindPlan",
     "RewindPoint",
+    "RuleScope",
     "SandboxLevel",
     "SandboxReport",
     "SandboxState",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.events import Event, SandboxFound
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -13,7 +14,7 @@ from harness.sandbox import SandboxLevel, SandboxState
 from harness.session import NoAsker, Session, open_session
 from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import StartTask
+from harness.ui.commands.results import ShowText, StartTask
 from harness.ui.panel.state import Panel
 from tests.agent.stage import says, settings_of
 from tests.ui.program import Place, run
@@ -71,6 +72,11 @@ async def test_the_command_shows_the_state_the_hosts_with_their_origin_and_what_
         loaded = settings_of(tmp_path, server.base_url, sandbox="auto", sandbox_hosts=["pypi.org"])
         async with await open_session(loaded, NoAsker(), warm=False) as session:
             session.permissions.allow_hosts(["a.example"], keep=False)
+            session.permissions.allow_hosts(["b.example"], keep=True)
+            assert run_command("/sandbox remove B.example", session) == ShowText("B.example is asked about again.")
+            for wrong in ("b.example", "pypi.org", ""):
+                with pytest.raises(HarnessError, match=r"is not allowed|of the settings|is not known"):
+                    run_command(f"/sandbox remove {wrong}", session)
             session.processes.sandbox.state = HALF
             shown = run_command("/sandbox", session)
             assert isinstance(shown, StartTask)

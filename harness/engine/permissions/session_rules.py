@@ -201,6 +201,18 @@ class SessionRules:
         for host in hosts if keep else ():
             self._kept_in().add(HOSTS, host, here=True)
 
+    def forget_host(self, host: str) -> None:
+        """Ask about a host again, also in later sessions. Raises HarnessError for one that the settings allow."""
+        scope = self.host_scopes.get(host)
+        if scope is None:
+            raise HarnessError(f"{host!r} is not allowed; /sandbox lists the hosts that are.")
+        if scope is RuleScope.SETTINGS:
+            raise HarnessError(f"{host} is in sandbox_hosts of the settings; remove it there.")
+        if scope is RuleScope.ALWAYS:
+            self._kept_in().remove(HOSTS, host)
+        del self.host_scopes[host]
+        self._report(HOSTS, f"without {host}")
+
     def remove(self, text: str) -> tuple[PermissionRule, ...]:
         """Remove a rule, also from the file of the user. Raises HarnessError for one of the settings."""
         plain = "".join(text.split())

@@ -284,7 +284,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand(
                 "permissions", "[allow|ask|deny|remove RULE]", "show or change rules", session_commands.permissions
             ),
-            SlashCommand("sandbox", "", "what holds commands: state, profiles, hosts", tool_commands.sandbox),
+            SlashCommand("sandbox", "[remove HOST]", "what holds commands; hosts", tool_commands.sandbox),
         ),
     ),
     (

@@ -7,7 +7,7 @@ from harness.base.clock import time_of_day
 from harness.base.external_text import counted, visible
 from harness.events import BreakerCommand
 from harness.policies.breakers.failure_budget import budget_used
-from harness.session import SandboxLevel, Session, in_words, report_lines, table_lines
+from harness.session import RuleScope, SandboxLevel, Session, in_words, report_lines, table_lines
 from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
 from harness.ui.commands.session_commands import SCOPES
 
@@ -135,8 +135,14 @@ def loops(session: Session, argument: str) -> CommandResult:
 
 
 def sandbox(session: Session, argument: str) -> CommandResult:
-    """Show what holds the commands of the model."""
-    return StartTask(_sandbox(session))
+    """Show what holds the commands of the model; `remove HOST` asks about a host again."""
+    action, _, host = argument.partition(" ")
+    if not action:
+        return StartTask(_sandbox(session))
+    if action != "remove" or not host.strip():
+        raise CommandError(f"{argument!r} is not known; type /sandbox, or /sandbox remove and a host.")
+    session.permissions.forget_host(host.strip().lower())
+    return ShowText(f"{visible(host.strip())} is asked about again.")
 
 
 async def _sandbox(session: Session) -> str:
@@ -154,6 +160,7 @@ async def _sandbox(session: Session) -> str:
         "hosts": ", ".join(hosts) or "none; a new one is asked about",
         "hidden": f"{keys}{counted(report.variables, 'variable')} with secrets",
         "to change": "sandbox, sandbox_hosts, sandbox_env (docs/sandbox.md)",
+        "to undo": "/sandbox remove HOST" if set(report.hosts.values()) - {RuleScope.SETTINGS} else "",
     }
     return "\n".join(f"  {name:<9}  {value}" for name, value in facts.items() if value)
 

@@ -111,6 +111,8 @@ def line_of(event: Event) -> Line | None:
             return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
         case SettingChanged(name=setting, value=folder) if setting == ADDED_FOLDER:
             return Line("→", f"{folder} can be used like the workspace")
+        case SettingChanged(name="sandbox_hosts", value=hosts) if hosts.startswith("without "):
+            return Line("→", f"commands in the sandbox ask about {hosts.removeprefix('without ')} again")
         case SettingChanged(name="sandbox_hosts", value=hosts):
             return Line("→", f"commands in the sandbox may reach {hosts}")
         case SettingChanged():

@@ -1,5 +1,6 @@
 """Questions in lines, and the parsing of their answers."""
 
+import asyncio
 import os
 import re
 import unicodedata
@@ -173,11 +174,15 @@ class PlainAsker:
         for text in more:
             self._printer.say(f"  {text}")
         offered = ", ".join(f"{key} {one.label}" for key, one in zip(HOST_KEYS, asked.options, strict=False))
-        answer = await self._asked(
-            f"  {offered}, n no (you may add why): ",
-            lambda line: host_answer_in(line, asked.options),
-            f"  please answer {_listed([*HOST_KEYS, 'n'])}",
-        )
+        try:
+            answer = await self._asked(
+                f"  {offered}, n no (you may add why): ",
+                lambda line: host_answer_in(line, asked.options),
+                f"  please answer {_listed([*HOST_KEYS, 'n'])}",
+            )
+        except asyncio.CancelledError:  # the command did not wait for the answer
+            self._printer.leave_question()
+            raise
         return answer or UserAnswer("declined")
 
     async def _plan(self, asked: QuestionAsked, proposed: ProposedPlan) -> UserAnswer:
