@@ -1,4 +1,4 @@
-"""The hosts that the files of a folder stand for: package registries, and the forges of the git remotes. Pure."""
+"""The hosts that the files of a folder name: package registries, and the forges of the git remotes. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ _REMOTE = re.compile(
 
 
 def hosts_of_folder(names: Iterable[str], git_config: str = "") -> dict[str, tuple[str, ...]]:
-    """The hosts that the files of a folder stand for, by file.
+    """The hosts that the files of a folder name, by file.
 
     Args:
         names: the files in it.

@@ -9,7 +9,7 @@ WEB_PORTS = (80, 443)
 _METADATA = frozenset({ip_address("168.63.129.16"), ip_address("192.0.0.192"), ip_address("192.0.0.170")})
 """Metadata services of clouds that use addresses outside the private ranges."""
 _EXAMPLES = tuple(map(ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")))
-"""Ranges for documentation: they are in nobody's own network."""
+"""Ranges for documentation: no network uses them."""
 _EMBEDDING = tuple(map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
 """IPv6 networks whose last four bytes are an IPv4 address: compatible, mapped, NAT64."""
 _AUTHORITY = re.compile(r"(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?")
@@ -51,7 +51,7 @@ def address_of(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_near(host: str) -> bool:
-    """It is this machine, or an address that only its own network can reach, or one that cannot be told apart."""
+    """It is this machine, or an address that only its own network can reach."""
     address = address_of(host)
     if address is None:
         return host == "localhost" or host.endswith(".localhost")
@@ -69,7 +69,7 @@ def is_near(host: str) -> bool:
 def allows(hosts: Iterable[str], host: str, port: int) -> bool:
     """A list allows a host: by its name, by `*.` and a domain above it, with this port or, for the web, with none.
 
-    `localhost` also stands for the addresses of the loopback interface.
+    `localhost` also allows the addresses of the loopback interface.
     """
     address = address_of(host)
     loopback = host.endswith(".localhost") or (address is not None and address.is_loopback)

@@ -156,7 +156,7 @@ class CommandNetwork:
             writer.close()
 
     async def _proxied(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request. For plain HTTP both sides are told that the connection ends with it."""
+        """One request. With plain HTTP, the connection ends after it on both sides."""
         try:
             first, headers = await _head(reader)
             request = _REQUEST.fullmatch(first)

@@ -76,7 +76,7 @@ class CommandHosts:
         """
         Args:
             turn: held while a question about hosts is open.
-            caller: whom to ask; None: nobody can be asked.
+            caller: whom to ask; None: no user can be asked.
         """
         self._rules, self._turn, self._caller = rules, turn, caller
         self._own = tuple(hosts)
@@ -149,7 +149,7 @@ def _question(summary: str, hosts: Sequence[str], source: str) -> str:
 
 
 def _related(folder: Path, host: str) -> tuple[str, tuple[str, ...]]:
-    """The file of the workspace that stands for a host, and all hosts that it stands for; empty: none does."""
+    """The file of the workspace that names a host, and all hosts that it names; empty: none does."""
     with suppress(OSError):
         names, config = [one.name for one in folder.iterdir()], b""
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Questions about hosts: which are asked, what an answer allows, and what is left behind as events."""
+"""Questions about hosts: when they come, what an answer allows, and the events of both."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 
 class ScriptedUser(NoAsker):
-    """Answers in order; without an answer it thinks for ever."""
+    """Answers in order; without an answer it waits."""
 
     present = True
 
