@@ -30,6 +30,7 @@ from harness.permissions.held import (
     Problem,
     changes_git_settings,
     leaves_a_server,
+    only_sees_outside,
     profile_for,
     sees_outside,
 )
@@ -76,6 +77,8 @@ class RuleVerdict:
     """What it may do there beyond the profile."""
     sees_outside: str = ""
     """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
+    only_outside: bool = False
+    """It shows what a sandbox hides, and reads no files."""
 
 
 class RuleBook:
@@ -160,6 +163,7 @@ class RuleBook:
             profile=self._profile(request, parts),
             allowance=_git_settings(request) if changes_git_settings(parts) else NOTHING_MORE,
             sees_outside=sees_outside(parts),
+            only_outside=only_sees_outside(parts),
         )
 
     def _profile(self, request: PermissionRequest, parts: Parts) -> ProfileName | None:
@@ -560,7 +564,8 @@ def _unasked(request: PermissionRequest, judgement: RuleVerdict) -> Allow | Ask:
     """The decision on a call of which nothing is missing."""
     looks = _looks(request, judgement)
     by: DecidedBy = "rule" if judgement.by_rule else "default"
-    held = request.sandbox is None or judgement.profile is not None
+    # Without a full sandbox something else may hold it: that lets no line through to a server.
+    held = not judgement.only_outside if request.sandbox is None else judgement.profile is not None
     if looks and not held and judgement.sees_outside:
         return Ask(f"`{judgement.sees_outside}` sees nothing in a sandbox", firm=False)
     profile = ProfileName.LOOK if looks and held else ProfileName.FREE

@@ -405,3 +405,20 @@ def test_plan_mode_says_what_a_line_would_do() -> None:
     denied = permissions(Mode.PLAN).decide(PermissionRequest("1", "mcp_x", Effect.RUN, "a", "a", {}))
     assert isinstance(denied, Deny)
     assert denied.why.endswith("mcp_x runs a program")
+
+
+@pytest.mark.parametrize(
+    ("command", "profile"),
+    [
+        ("docker ps", "free"),
+        ("gh pr list | head", "free"),
+        ("ps aux | grep x", "free"),
+        ("ls src", "look"),
+        ("docker ps; cat a", "look"),
+    ],
+)
+def test_without_a_full_sandbox_what_asks_a_server_is_not_held_either(command: str, profile: str) -> None:
+    gate = permissions()
+    decision = gate.decide(in_sandbox(gate, command, None))
+    assert isinstance(decision, Allow), decision
+    assert (decision.profile, decision.looks) == (profile, True)
