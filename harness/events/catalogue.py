@@ -472,6 +472,8 @@ class ToolStarted(Event):
     summary: str
     """The call in one line, such as its command or path."""
     input: Json
+    profile: str = ""
+    """What the sandbox holds its command to: look, work or free; empty: there is no full sandbox, or no command."""
 
 
 @dataclass(frozen=True, slots=True)

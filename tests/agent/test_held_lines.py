@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.engine.permissions.asker import NoAsker
-from harness.events import AgentEnd, PermissionAsked, SandboxRefused, ToolEnded, ToolOutcome
+from harness.events import AgentEnd, PermissionAsked, SandboxRefused, ToolEnded, ToolOutcome, ToolStarted
 from harness.permissions import PermissionAnswer
 from harness.sandbox import Allowance, ProfileName, SandboxLevel
 from harness.sandbox.sandbox import Sandbox
@@ -47,6 +47,7 @@ async def test_what_the_sandbox_refused_is_asked_about_when_the_line_is_called_a
         assert file.read_text() == "{}x"
     denied = ToolOutcome.DENIED
     assert outcomes(turn) == [ToolOutcome.ERROR, denied, ToolOutcome.OK, denied]
+    assert [started.profile for started in turn.of(ToolStarted)] == ["work", "work"]
     assert "call it again with the same line" in str(turn.results[0]["content"])
     assert [(event.subject, event.profile) for event in turn.of(SandboxRefused)] == [(str(file), "work")]
     for _, request in user.asked:
@@ -86,3 +87,4 @@ async def test_an_allow_rule_frees_a_line(tmp_path: Path) -> None:
         turn = await here.turn()
         assert (here.workspace / ".vscode" / "settings.json").read_text() == "{}x"
     assert [ended.outcome for ended in turn.of(ToolEnded)] == [ToolOutcome.OK]
+    assert [started.profile for started in turn.of(ToolStarted)] == ["free"]

@@ -44,7 +44,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxLevel
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -368,7 +368,9 @@ class ToolCalls:
 
     async def _run_one(self, item: _Ready, results: dict[str, ToolResult]) -> None:
         call, tool = item.call, item.tool
-        self._conversation.emit(ToolStarted(call.id, tool.name, tool.summarise(call.input), call.input))
+        is_held = tool.command_line is not None and self._processes.sandbox.state.level is SandboxLevel.FULL
+        profile = item.profile.value if is_held else ""
+        self._conversation.emit(ToolStarted(call.id, tool.name, tool.summarise(call.input), call.input, profile))
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
