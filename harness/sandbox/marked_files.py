@@ -19,7 +19,7 @@ _MOST_FOLDERS = 20_000
 _CLOCK_NS = 20_000_000
 """The coarse clock of file systems, in nanoseconds."""
 _GONE = (0, 0)
-"""The stamp of what is not there."""
+"""The stamp of a missing file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Marks:
 
 @dataclass(slots=True)
 class Marked:
-    """What was found."""
+    """The marked files below a folder."""
 
     keys: list[str] = field(default_factory=list)
     obeyed: list[str] = field(default_factory=list)

@@ -93,6 +93,14 @@ _VARIABLES = dict(
 """Variables that say where a folder is instead; of two that fit, the one for the longer path counts."""
 _PREFIX = ("lib", "lib64", "libexec", "share", "versions", "plugins", "pyvenv.cfg", "conda-meta")
 """What shows that a folder above a folder of programs belongs to them."""
+_MAY_HOLD_KEYS = _words(
+    "~/.gitconfig ~/.config/git/config ~/.m2/settings.xml ~/.m2/settings-security.xml ~/.gradle/gradle.properties "
+    "~/.composer/auth.json ~/.config/composer/auth.json ~/.cabal/config ~/.sbt/1.0/credentials.sbt "
+    "~/.platformio/appstate.json ~/.conda/.condarc ~/.yarn/.yarnrc.yml"
+)
+"""Settings in the folders of tools, which are hidden where they hold a key."""
+_HOLDS_KEYS = re.compile(rb"(?i)passw|token|secret|extraheader|://[^/\s@\"]*:[^/\s@\"]+@")
+_ONLY_KEYS = _words("~/.dotnet/corefx/cryptography")
 _GIT_NAMES = re.compile(
     r"^\s*(?:path|excludesfile|attributesfile|hookspath|template|allowedsignersfile)\s*=\s*\"?([^\"\n]+?)\"?\s*$",
     re.IGNORECASE | re.MULTILINE,
@@ -119,7 +127,7 @@ class Machine:
     caches: tuple[str, ...] = ()
     git: GitPlaces = field(default_factory=GitPlaces)
     keys: tuple[str, ...] = ()
-    """Files and folders that hold keys, inside what is readable."""
+    """Files and folders with keys, inside the readable ones."""
     obeyed: tuple[str, ...] = ()
     """What others run or obey by its name, inside the workspace."""
     links: tuple[tuple[str, str], ...] = ()
@@ -131,7 +139,7 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
     """The profile of one command.
 
     Args:
-        allowance: what the user has allowed beyond; it opens a key, or what is read-only, that it names.
+        allowance: further paths that the user has allowed; a key or a read-only file among them is open.
     """
     if name is ProfileName.FREE:
         return Profile(name, network=Network.OPEN)
@@ -258,7 +266,12 @@ class Places:
                     yield posixpath.join(posixpath.dirname(settings), named)
 
     def _keys_of_tools(self, readable: Iterable[str]) -> Iterator[str]:
-        """Keys that tools keep directly in their folder, as cargo does."""
+        """Keys that tools keep directly in their folder, as cargo does, and in their settings."""
+        yield from filter(posixpath.exists, map(os.path.realpath, map(self._expanded, _ONLY_KEYS)))
+        for path in map(os.path.realpath, map(self._expanded, _MAY_HOLD_KEYS)):
+            with suppress(OSError):
+                if _HOLDS_KEYS.search(Path(path).read_bytes()):
+                    yield path
         for folder in readable:
             if _in(folder, (self._home,)) and posixpath.isdir(folder):
                 with suppress(OSError), os.scandir(folder) as entries:

@@ -53,7 +53,7 @@ _IN_A_CONTAINER = "start the container with " + " ".join(
 
 @dataclass(frozen=True, slots=True)
 class Enforcers:
-    """What works on this machine."""
+    """The enforcers that work on this machine."""
 
     state: SandboxState
     bubblewrap: BubblewrapProgram | None = None
@@ -64,7 +64,7 @@ def probe(search_path: str, root: Path = Path("/")) -> Enforcers:
     """Try the enforcers; at most a second for each.
 
     Args:
-        search_path: folders separated by colons, none of which the workspace controls: what is found there is run.
+        search_path: folders separated by colons, outside the control of the workspace, because bwrap is run from there.
         root: where /proc and /etc are read.
     """
     if sys.platform == "darwin":

@@ -138,6 +138,28 @@ def test_git_has_the_author_that_its_included_settings_name(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "text", "access"),
+    [
+        (".m2/settings.xml", "<mirror/>", Access.READ),
+        (".m2/settings.xml", "<password>x</password>", Access.NONE),
+        (".gitconfig", "[user]\nname = a\n", Access.READ),
+        (".gitconfig", '[url "https://a:b@example.org/"]\ninsteadOf = x\n', Access.NONE),
+        (".gitconfig", "[http]\nextraHeader = Authorization: x\n", Access.NONE),
+        (".gradle/gradle.properties", "org.gradle.jvmargs=-Xmx1g", Access.READ),
+        (".gradle/gradle.properties", "signing.PASSWORD=x", Access.NONE),
+        (".dotnet/corefx/cryptography/x", "", Access.NONE),
+    ],
+)
+def test_settings_of_tools_are_hidden_where_they_hold_a_key(
+    tmp_path: Path, path: str, text: str, access: Access
+) -> None:
+    home = Path(os.path.realpath(tmp_path))
+    written(home / path, text)
+    (home / "w").mkdir()
+    assert work(home, home / "w").access(str(home / path)) is access
+
+
+@pytest.mark.parametrize(
     ("programs", "made"), [("pip npm", {".cache/pip", ".npm"}), ("cargo", {".cargo/registry"}), ("", set())]
 )
 def test_a_cache_is_made_where_its_program_is(tmp_path: Path, programs: str, made: set[str]) -> None:
