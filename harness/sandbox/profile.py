@@ -117,7 +117,7 @@ class SandboxLevel(StrEnum):
     FULL = "full"
     """Files, processes and network."""
     FILES = "files only"
-    """Files and signals; the network is open, and hidden files inside writable folders are not hidden."""
+    """Files and signals of commands that only look, and their network; others are not held."""
     NONE = "none"
     """Nothing."""
 
