@@ -28,7 +28,7 @@ PORT = 61_080
 """Of the proxy, in the network of the command: above the ports that systems give out by themselves."""
 MOST_HEAD = 65_536
 """Bytes of a request line and its headers."""
-MOST_CONNECTIONS = 256
+MOST_CONNECTIONS = 128
 _LISTENS = "0A"
 """A state in /proc/net/tcp."""
 HEAD_S = 30.0
@@ -134,6 +134,7 @@ class CommandNetwork:
         """The listening sockets have come from inside, or the command ended before it was ready."""
         self._loop.remove_reader(self._ours)
         _, handles, _, _ = socket.recv_fds(self._ours, 1, len(self._ports))
+        self._ours.close()
         for port, handle in zip(self._ports, handles, strict=False):
             self._tasks.add(self._loop.create_task(self._serve(socket.socket(fileno=handle), port)))
 
@@ -185,8 +186,7 @@ class CommandNetwork:
                 400, "This is the proxy of the sandbox; it takes CONNECT, and requests for http://HOST/."
             )
         passed, target, most = [("Host", url[1]), ("Connection", "close")], f"/{url[2].removeprefix('/')}", None
-        proxy = proxy_for(self._outside, "http", where[0])
-        if proxy:
+        if proxy := self._proxy_for("http", where[0]):
             # It must not take what follows the body for a request to another host.
             lengths = [value.strip() for name, value in headers if name.lower() == "content-length"]
             if any(name.lower() == "transfer-encoding" for name, _ in headers) or len(lengths) > 1:
@@ -204,10 +204,14 @@ class CommandNetwork:
             raise ProxyRefusal(400, "CONNECT takes the name of a host and a port.")
         host, port = where
         await self._decide(host, port, near=is_near(host))
-        proxy = proxy_for(self._outside, scheme, host)
+        proxy = self._proxy_for(scheme, host)
         if not proxy:
             return await self._connected(host, port)
         return await (_tunnelled(proxy, named(host, port)) if scheme == "https" else _opened(proxy))
+
+    def _proxy_for(self, scheme: str, host: str) -> str:
+        """The user's own proxy, where it leads to the host."""
+        return "" if is_near(host) else proxy_for(self._outside, scheme, host)
 
     async def _decide(self, host: str, port: int, *, near: bool, of: str = "") -> None:
         """Return if it may be reached; each host is asked about once. Raises ProxyRefusal.

@@ -228,6 +228,10 @@ async def test_the_users_own_proxy_is_used_with_its_password_which_the_command_d
         await inside(gate, f"ask('{body}{more}')", outside)
         assert got[1].startswith("POST http://a.example/x HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n")
         assert "b.example" not in "".join(got)
+        async with server(ok) as (near, reached):
+            line = f"ask('CONNECT localhost:{near} HTTP/1.1\\r\\n\\r\\nraw')"
+            await inside(Gate([f"localhost:{near}"]), line, outside)
+            assert reached == ["raw"], "this machine is reached without it"
         assert "403" in await inside(gate, "print(ask('CONNECT b.example:443 HTTP/1.1\\r\\n\\r\\n'))", outside)
         assert len(got) <= 3
 
