@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.permissions import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
+from harness.permissions import (
+    Allow,
+    Ask,
+    Decision,
+    Deny,
+    Mode,
+    PermissionAnswer,
+    PermissionRequest,
+    Permissions,
+    RuleBook,
+    Surroundings,
+)
 from harness.tools.tool import Effect
 
 
@@ -101,6 +112,16 @@ def test_rules_come_first_and_the_first_decision_counts() -> None:
 def test_nothing_leaves_the_workspace_in_any_mode(mode: Mode) -> None:
     for effect in Effect:
         assert isinstance(Permissions(mode).decide(request(effect, outside=Path("/etc/passwd"))), Deny)
+
+
+def test_a_file_outside_that_the_user_named_is_asked_about_until_the_answer_is_always() -> None:
+    permissions = Permissions(Mode.ASK, book=RuleBook(Surroundings("/srv/project", "/home/ada")))
+    named = request(Effect.READ, "read_file", Path("/srv/a.png"), path="/srv/a.png")
+    asked = permissions.decide(named)
+    assert isinstance(asked, Ask)
+    assert asked.why == "/srv/a.png is outside the workspace"
+    permissions.remember(named, PermissionAnswer("always"))
+    assert permissions.decide(named) == Allow("allowed for this session", "user")
 
 
 def test_without_knowledge_of_places_no_file_is_withheld_or_looked_up() -> None:
