@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from harness.events import (
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from harness.processes import Processes, ProcessLimits
 from harness.processes.memory_groups import MemoryGroups
+from harness.sandbox import ProfileName
 from harness.tools.background_commands import background_tools
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
@@ -47,6 +48,8 @@ class Stage:
     commands: BackgroundCommands
     conversation: Conversation
     calls: int = 0
+    profile: ProfileName = ProfileName.FREE
+    """Of the commands that `call` starts."""
 
     def of(self, kind: type[E]) -> list[E]:
         """The events of one kind."""
@@ -84,6 +87,15 @@ class Stage:
         """Wait until these commands have ended."""
         await self.until(lambda: {event.command for event in self.of(CommandEnded)} >= set(ids))
 
+    def sleeping(self, seconds: str) -> list[int]:
+        """The processes `sleep` that take so long; in a sandbox they know themselves by other numbers."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.cmdline() == ["sleep", seconds]:
+                    found.append(process.pid)
+        return found
+
     async def call(self, name: str, **arguments: object) -> ToolResult:
         """Call one of the tools as the model does."""
         tools = (bash_tool(background=self.commands), *background_tools(self.commands))
@@ -92,6 +104,7 @@ class Stage:
         context = ToolContext(
             Workspace(self.folder / "workspace"), self.folder / "outputs", f"toolu_{self.calls}", self.processes
         )
+        context = replace(context, profile=self.profile)
         return await tool.run(context, tool.parse(arguments))
 
 

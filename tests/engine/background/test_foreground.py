@@ -8,6 +8,8 @@ import pytest
 
 from harness.engine.background.commands import CommandLimits, NotHandedOver
 from harness.events import CommandEnd, FailureCategory, MovedToBackground, MoveReason, ToolOutcome
+from harness.sandbox import ProfileName, SandboxLevel
+from harness.sandbox.sandbox import Sandbox
 from harness.tools.background_commands import CommandState, hangs
 from harness.tools.tool import ToolResult
 from tests.engine.background.stage import Stage, close, lives, stage
@@ -68,6 +70,24 @@ async def test_a_moved_command_is_stopped_with_its_children_and_cannot_be_handed
         here.commands.hand_over("b1")
     await here.commands.stop("b1")
     assert not lives(int(output.read_text()))
+
+
+@pytest.mark.skipif(Sandbox().state.level is not SandboxLevel.FULL, reason="this machine has no full sandbox")
+@pytest.mark.parametrize("profile", [ProfileName.LOOK, ProfileName.WORK])
+async def test_a_command_in_a_sandbox_is_moved_and_stopped_like_any_other(here: Stage, profile: ProfileName) -> None:
+    here.profile = profile
+    seconds = f"61.{len(profile)}{os.getpid()}"
+    call = await begun(here, f"trap 'echo ended; exit 4' TERM; echo up; sleep {seconds} & wait")
+    await here.until(lambda: here.commands.foreground.movable)
+    here.commands.foreground.move()
+    assert "b1" in (await call).content
+    (row,) = here.commands.rows
+    assert row.state is CommandState.RUNS
+    await here.until(lambda: "up" in row.output.read_text())
+    await here.until(lambda: len(here.sleeping(seconds)) == 1)
+    await here.commands.stop("b1")
+    assert row.output.read_text() == "up\nended\n"
+    assert here.sleeping(seconds) == []
 
 
 async def test_an_interrupted_call_ends_its_command_but_not_one_that_was_moved(here: Stage) -> None:
