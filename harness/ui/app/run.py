@@ -60,9 +60,13 @@ async def _open(options: Namespace, flags: Mapping[str, object], app: HarnessApp
     from harness.ui.app.controller import Controller
 
     controller = Controller(app, loaded, reread, log)
-    app.controller = controller
     resume = "latest" if options.go_on else options.resume
-    await controller.start(Opening(resume or None, options.fork_session), choose=resume == "", text=text)
+    try:
+        await controller.start(Opening(resume or None, options.fork_session), choose=resume == "", text=text)
+    except BaseException:
+        await controller.aclose()
+        raise
+    app.controller = controller  # with its session open: a key that comes earlier has nothing to act on
     if options.prompt:
         controller.submit(options.prompt)
     return controller

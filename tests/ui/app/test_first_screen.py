@@ -1,13 +1,20 @@
 """The first screen: examples that can be taken, and that are answered."""
 
+import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from harness.cli.parser import agent_parser
+from harness.ui.app.app import HarnessApp
 from harness.ui.app.keys import KeysScreen
+from harness.ui.app.prompt import PromptArea
+from harness.ui.app.run import _open
 from harness.ui.lines.reports import PRACTISED, REAL
 from tests.agent.stage import says
-from tests.ui.app.test_conversation import opened
+from tests.pages.conftest import without_a_user
+from tests.ui.app.test_conversation import Here, opened
 
 pytestmark = pytest.mark.anyio
 OFFER = "Ask for something; Tab takes an example"
@@ -56,3 +63,18 @@ async def test_the_practice_model_answers_every_example(tmp_path: Path, readme: 
         assert examples[2] == PRACTISED[2]
         await here.says(examples[2])
         await here.sees("On purpose, for the next 2 requests")
+
+
+async def test_a_line_that_is_sent_while_the_session_opens_is_run_when_it_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_a_user(monkeypatch, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    app = HarnessApp(partial(_open, agent_parser().parse_args([]), {}))
+    async with app.run_test(size=(110, 40)) as pilot:
+        app.on_prompt_area_submitted(PromptArea.Submitted("/budget"))
+        while app.controller is None:  # noqa: ASYNC110 (no tick later than that)
+            await asyncio.sleep(0)
+        assert app.controller.session.id, "no line reaches it before that"
+        await Here(app, pilot).sees("failure budget")
+        await app.controller.aclose()
