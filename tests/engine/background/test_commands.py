@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,8 +28,9 @@ from harness.events import (
     ToolOutcome,
 )
 from harness.processes.memory_groups import MemoryGroups
-from harness.sandbox import ProfileName
+from harness.sandbox import ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
+from harness.sandbox.sandbox import Sandbox
 from harness.tools.background_commands import CommandState, NotMonitored, UnknownCommand
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext
@@ -453,6 +455,26 @@ async def test_a_call_that_only_looks_is_held_to_that_in_the_background(here: St
     await here.over("b1")
     assert len(re.findall("Permission denied|Read-only file system", here.end.tail)) == 2
     assert list(workspace.iterdir()) == []
+
+
+@pytest.mark.skipif(Sandbox().state.level is not SandboxLevel.FULL, reason="this machine has no full sandbox")
+async def test_a_command_whose_sandbox_breaks_says_that_it_did_not_run(here: Stage) -> None:
+    program = here.folder / "bwrap"
+    shutil.copy(str(shutil.which("bwrap")), program)
+    here.processes.sandbox = Sandbox(search_path=str(here.folder))
+    assert here.processes.sandbox.state.level is SandboxLevel.FULL
+    program.write_text("#!/bin/sh\nexit 1\n")
+    await here.commands.start("touch new", "c", profile=ProfileName.WORK)
+    await here.over("b1")
+    program.unlink()
+    await here.commands.start("touch new", "c", profile=ProfileName.WORK)
+    await here.over("b2")
+    broken, missing = here.of(CommandEnded)
+    assert broken.reason.startswith("its sandbox could not be made")
+    assert missing.end is CommandEnd.NOT_STARTED
+    assert "the sandbox that it needs is missing" in missing.reason
+    assert list((here.folder / "workspace").iterdir()) == []
+    await here.processes.sandbox.aclose()
 
 
 async def test_only_the_owner_can_read_what_was_written(here: Stage) -> None:
