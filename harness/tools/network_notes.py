@@ -4,7 +4,8 @@ import re
 
 _NO_NAME = re.compile(
     r"could ?n[o']t resolve (?:host|proxy)|failure in name resolution|name or service not known|no such host"
-    r"|nodename nor servname|getaddrinfo|EAI_AGAIN|ENOTFOUND|dns error|failed to lookup address|network is unreachable",
+    r"|nodename nor servname|getaddrinfo|\b(?:EAI_AGAIN|ENOTFOUND)\b|dns error|failed to lookup address"
+    r"|network is unreachable",
     re.IGNORECASE,
 )
 """How programs say that they found no host, or no way to it."""

@@ -18,6 +18,7 @@ def answer(steps: bytes, token: int, number: int, argument: int = 0) -> int:
     while True:
         code, if_true, if_false, known = struct.unpack_from("=HBBI", steps, 8 * place)
         place += 1
+        assert (if_true, if_false) == (0, 0) or code in (0x15, 0x35)
         match code:
             case 0x20:
                 (value,) = struct.unpack_from("=I", data, known)

@@ -16,6 +16,7 @@ from harness.tools.network_notes import BY_SSH, DIRECT, LONGEST_NETWORK_NOTE, po
         ("ssh: Could not resolve hostname github.com: Temporary failure in name resolution", BY_SSH),
         ("fatal: could not resolve the conflict in a.py", ""),
         ("3 failed, 2 passed", ""),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'a'", ""),
     ],
 )
 def test_why_no_host_was_found(output: str, note: str) -> None:
