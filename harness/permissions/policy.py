@@ -397,7 +397,7 @@ class Permissions:
         self.rules = rules
         self.book = book
         self._always: set[tuple[str, str]] = set()
-        self._more = NOTHING_MORE
+        self.more = NOTHING_MORE
         """What the user allowed all commands of this session that the sandbox holds."""
 
     def questions(self, request: PermissionRequest) -> DiskQuestions:
@@ -475,7 +475,7 @@ class Permissions:
     def _held(self, request: PermissionRequest, judgement: RuleVerdict) -> Allow | Ask | None:
         """The decision on a line that the sandbox holds, so that it needs no question of its own; None: it is not held,
         or not only because of that."""
-        refused = request.refused.beyond(self._more)
+        refused = request.refused.beyond(self.more)
         if judgement.profile is None or judgement.perhaps_denied or judgement.asked:
             return None
         if refused != NOTHING_MORE and not (judgement.by_rule and not judgement.missing):
@@ -483,7 +483,7 @@ class Permissions:
         if not judgement.missing:
             return None
         looks = judgement.profile is ProfileName.LOOK
-        more = NOTHING_MORE if looks else self._more.with_more(judgement.allowance)
+        more = NOTHING_MORE if looks else self.more.with_more(judgement.allowance)
         return Allow("the sandbox holds it", profile=judgement.profile, allowance=more, looks=looks)
 
     def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:
@@ -495,7 +495,7 @@ class Permissions:
         dangers = (f"{why}, a place for keys or for what other programs run or obey",) if guarded else ()
         if not guarded and any(map(around.wide, refused.paths)):
             return Ask(f"{why}, which is too much to open", firm=False)
-        more = refused.with_more(self._more)
+        more = refused.with_more(self.more)
         return Ask("; ".join(dangers) or why, firm=guarded, dangers=dangers, profile=ProfileName.WORK, allowance=more)
 
     def _everything(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
@@ -539,7 +539,7 @@ class Permissions:
                     return Allow(answer.why, by=answer.by, not_kept=f"no rule was added: it {error}")
                 return Allow(answer.why, by=answer.by)
             case "always" if request.allowance != NOTHING_MORE:
-                self._more = self._more.with_more(request.allowance)
+                self.more = self.more.with_more(request.allowance)
                 return self._allowed(request, answer)
             case "always":
                 self._always.add(_scope(request))

@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import Event, SandboxFound
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.sandbox import SandboxLevel, SandboxState
+from harness.sandbox import Allowance, ProfileName, SandboxLevel, SandboxState
 from harness.session import NoAsker, Session, open_session
+from harness.tools.tool import Effect
 from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command
 from harness.ui.commands.results import ShowText, StartTask
@@ -101,3 +104,14 @@ async def test_a_session_that_requires_the_full_sandbox_does_not_begin_where_bub
         assert ended.err.endswith("; to start without it: --sandbox auto.\n")
     ended = await run(place, "-p", "hello", env=without | {"HARNESS_SANDBOX": "auto"})
     assert (ended.code, "sandbox: " in ended.err) == (0, True)
+
+
+async def test_the_list_of_rules_names_what_the_sandbox_was_opened_for(opened: Session) -> None:
+    gate = opened.permissions.permissions
+    request = PermissionRequest("1", "bash", Effect.RUN, "make", "make", {"command": "make"})
+    more = replace(request, profile=ProfileName.WORK, allowance=Allowance(("/srv/a",)))
+    for answer, expected in (("once", False), ("always", True)):
+        gate.remember(more, PermissionAnswer("once" if answer == "once" else "always"))
+        listed = run_command("/permissions", opened)
+        assert isinstance(listed, ShowText)
+        assert ("The sandbox lets commands write /srv/a" in listed.text) is expected

@@ -368,6 +368,8 @@ def _rule_list(session: Session) -> Iterator[str]:
     width = max((len(visible(rule.text)) for rule in rules), default=0)
     for rule in rules:
         yield f"  {rule.verdict:<5}  {visible(rule.text):<{width}}  {SCOPES[rule.scope]}"
+    for path in session.permissions.permissions.more.paths:
+        yield f"  The sandbox lets commands write {visible(path)}, for this session."
     if session.permissions.mode in ("ask", "edits") and session.sandbox.level == "full":
         yield "Commands that the sandbox holds run without a question, see /sandbox."
     yield "deny beats ask, ask beats allow" if rules else "There are no rules; the mode decides, see /mode."
