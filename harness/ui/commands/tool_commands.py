@@ -149,7 +149,8 @@ async def _sandbox(session: Session) -> str:
     report = await session.sandbox_report()
     look, work = PROFILES[report.state.level]
     hosts = (f"{visible(host)} ({SCOPES[scope]})" for host, scope in report.hosts.items())
-    keys = f"{counted(report.keys, 'place', 'places')} with keys, " if report.keys else ""
+    keys = [f"{counted(report.keys, 'place')} with keys"] if report.keys else []
+    variables = [f"{counted(report.variables, 'variable')} with secrets"] if report.variables else []
     facts = {
         "state": report.state.level_in_words,
         "because": report.state.why,
@@ -158,7 +159,7 @@ async def _sandbox(session: Session) -> str:
         "work": work,
         "free": "what you, a rule or yolo allowed: not held",
         "hosts": ", ".join(hosts) or "none; a new one is asked about",
-        "hidden": f"{keys}{counted(report.variables, 'variable')} with secrets",
+        "hidden": ", ".join(keys + variables) or "nothing",
         "to change": "sandbox, sandbox_hosts, sandbox_env (docs/sandbox.md)",
         "to undo": "/sandbox remove HOST" if set(report.hosts.values()) - {RuleScope.SETTINGS} else "",
     }
