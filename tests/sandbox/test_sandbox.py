@@ -311,6 +311,21 @@ async def test_without_bubblewrap(
 # ── what it inherits ────────────────────────────────────────────────────────────────────────────
 
 
+@full
+@pytest.mark.parametrize("profile", [*HELD, FREE])
+async def test_a_held_command_does_not_see_the_keys_of_the_environment(
+    profile: ProfileName, root: Path, trace: Trace, limits: ProcessLimits
+) -> None:
+    sandbox = Sandbox(roots=lambda: (root,), search_path=os.environ["PATH"], inherited=("NAMED_*",))
+    processes, heard = Processes(limits, sandbox=sandbox), bytearray()
+    environment = {**trace.environment, "NPM_TOKEN": "a", "NAMED_TOKEN": "b", "PLAIN": "c"}
+    line = ("bash", "-c", "echo $NPM_TOKEN $NAMED_TOKEN $PLAIN")
+    await processes.run(line, cwd=root, environment=environment, sink=heard.extend, profile=profile)
+    await processes.aclose()
+    await sandbox.aclose()
+    assert heard.split() == ([b"a", b"b", b"c"] if profile is FREE else [b"b", b"c"])
+
+
 def test_no_variable_with_a_secret_is_inherited_unless_it_is_named() -> None:
     secrets = {
         "NPM_TOKEN": "a",
