@@ -59,10 +59,9 @@ async def main(folder: Path, rounds: int) -> None:
     for what, pick in (("median", statistics.median), ("least", min)):
         free = pick(columns[ProfileName.FREE])
         for profile, times in columns.items():
-            more, ratio = (pick(times) - free) * 1e3, pick(times) / free
-            print(
-                f"  {what:<6} {profile:<5} {pick(times) * 1e3:7.1f} ms, {more:5.1f} more than free, {ratio:.1f} times free"
-            )
+            took = pick(times)
+            more, ratio = (took - free) * 1e3, took / free
+            print(f"  {what:<6} {profile:<5} {took * 1e3:7.1f} ms, {more:5.1f} more than free, {ratio:.1f} times free")
     await processes.aclose()
     await sandbox.aclose()
 
