@@ -541,3 +541,9 @@ print(b.recv(1))
     (tree / "server").unlink()
     assert done.stdout == "refused\n" * 6 + "b'x'\n", done.stderr
     assert file.stat() == before
+
+
+@landlock
+def test_an_open_network_stays_open() -> None:
+    program = "import socket; socket.create_connection(socket.create_server(('127.0.0.1', 0)).getsockname())"
+    assert held(EVERYTHING, sys.executable, "-c", program).returncode == 0
