@@ -72,6 +72,7 @@ READ_ONLY, BUSY = "Read-only file system", "Device or resource busy"
     [
         ("kill -0 $OUTSIDE", "No such process"),
         ("ls -d /proc/$OUTSIDE", "No such file"),
+        ("[ $(readlink /proc/self/ns/ipc) != $IPC ] && echo own", "own"),
         ("cat /root/.bashrc /home/*/.bashrc", "No such file"),
         ("echo x > /usr/x", READ_ONLY),
         ("echo x > /x", READ_ONLY),
@@ -104,8 +105,19 @@ def test_what_a_command_in_a_workspace_meets(caller: str, line: str, printed: st
         (workspace / "key").write_text("hunter2")
         writable = (str(workspace), str(workspace / ".git"))
         profile = Profile(ProfileName.WORK, SYSTEM, writable, hidden=(str(workspace / "key"),), links=LINKS)
-        values = f"OUTSIDE={os.getpid()} PORT={listening.getsockname()[1]}\n"
+        values = f"OUTSIDE={os.getpid()} PORT={listening.getsockname()[1]} IPC={Path('/proc/self/ns/ipc').readlink()}\n"
         done = run_in(profile, "/bin/bash", "-c", values + line, cwd=str(workspace), caller=caller)
     said = done.stdout + done.stderr
     assert re.search(printed, said), said
     assert "hunter2" not in said
+
+
+def test_beside_what_is_visible_in_a_hidden_folder_nothing_can_be_made(tmp_path: Path) -> None:
+    top = Path(os.path.realpath(tmp_path))
+    (top / "hidden/shown").mkdir(parents=True)
+    shown = str(top / "hidden/shown")
+    profile = Profile(ProfileName.WORK, SYSTEM, (str(top), shown), hidden=(str(top / "hidden"),), links=LINKS)
+    said = run_in(profile, "/bin/sh", "-c", "touch hidden/shown/new; touch hidden/new; ls hidden", cwd=str(top))
+    assert said.stdout == "shown\n"
+    assert READ_ONLY in said.stderr
+    assert (top / "hidden/shown/new").exists()

@@ -232,15 +232,17 @@ def test_git_works_in_a_worktree_a_submodule_and_a_folder_of_a_repository(home: 
     git(home, "clone", "-q", "--shared", str(main), str(borrowing))
     (main / "inner").mkdir()
     written(main / "inner/g")
+    repository(main / "beside")
     line = """g() { git -c safe.directory='*' -c user.name=a -c user.email=a@b "$@"; }
         g status -s && g log --oneline | wc -l && date > n && g add . && g commit -qm y && g log --oneline | wc -l"""
     for folder in (home / "tree", outer / "sub", borrowing, main / "inner"):
         said = shell(work(home, folder), folder, line)
         assert [one for one in said.split() if one.isdigit()] == ["1", "2"], said
-        assert "D" not in said.split(), said
-    assert git(main, "status", "-s") == ""
+        assert " D " not in said, said
+    assert git(main, "status", "-s") == "?? beside/\n"
     assert "Read-only" in shell(work(home, home / "tree"), home / "tree", f"echo x > {main}/.git/hooks/post-commit")
     assert "Read-only" in shell(work(home, main / "inner"), main / "inner", "echo x > ../f")
+    assert "Read-only" in shell(work(home, main / "inner"), main / "inner", "echo x > ../beside/.git/x")
 
 
 @pytest.mark.parametrize("kind", ["worktree", "submodule", "key", "link"])
@@ -341,6 +343,13 @@ def test_of_etc_all_but_what_only_its_owner_reads(home: Path) -> None:
         "cat /etc/shadow /etc/gshadow | wc -c; id -un; ls /etc/ssl/certs | head -1; ls /etc/ssl/private",
     )
     assert said.startswith("0\nroot\n")
+
+
+def test_a_key_that_is_made_right_after_a_look_is_found(tmp_path: Path) -> None:
+    files = MarkedFiles(Marks(lambda path: path.endswith(".key"), lambda path: False))
+    for number in range(200):
+        assert len(files.find(str(tmp_path)).keys) == number
+        (tmp_path / f"{number}.key").touch()
 
 
 def test_a_workspace_with_too_many_folders_is_not_complete(tmp_path: Path) -> None:
