@@ -545,5 +545,5 @@ print(b.recv(1))
 
 @landlock
 def test_an_open_network_stays_open() -> None:
-    program = "import socket; socket.create_connection(socket.create_server(('127.0.0.1', 0)).getsockname())"
+    program = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
     assert held(EVERYTHING, sys.executable, "-c", program).returncode == 0
