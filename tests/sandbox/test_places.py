@@ -119,7 +119,8 @@ def test_of_a_home_the_tools_and_of_a_workspace_all_but_keys(tmp_path: Path, pat
 
 def test_relative_folders_of_programs_open_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = Path(os.path.realpath(tmp_path)) / "here"
-    written(here / "bin/tool"), (tmp_path / "w").mkdir()
+    written(here / "bin/tool")
+    (tmp_path / "w").mkdir()
     monkeypatch.chdir(here)
     profile = work(tmp_path / "home", tmp_path / "w", PATH=f".:bin:../here/bin::{here}/missing:/usr/bin")
     assert {profile.access(str(path)) for path in (here, here / "bin", here / "bin/tool")} == {Access.NONE}
