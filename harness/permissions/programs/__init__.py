@@ -33,7 +33,8 @@ HANDLERS = names(
     "cp gcp mv ln link install rsync scp sftp dd tar gtar bsdtar zip unzip 7z 7za 7zz unrar gzip gunzip bzip2 bunzip2 "
     "xz unxz lzma unlzma zstd unzstd lz4 unlz4 compress uncompress zcat gzcat bzcat xzcat zstdcat ar jar cpio curl "
     "wget aria2c http https ssh autossh nc ncat netcat socat ftp lftp telnet docker podman kubectl "
-    # change or make files out of others
+    # change or make files out of others, or remove what they find
+    "find fd fdfind "
     "sed gsed sort uniq shuf split csplit patch base64 base32 iconv xxd tree diff3 sdiff awk gawk mawk nawk jq gpg age "
     "openssl ssh-keygen ssh-copy-id vi vim nvim view ex rvim vimdiff gvim ed nano pico emacs emacsclient xdg-open open "
     "code subl sqlite3 psql pg_dump pg_restore mysql mysqldump mariadb crontab ffmpeg convert magick objdump nm "
@@ -42,8 +43,8 @@ HANDLERS = names(
 """Programs that read or write, in one form or another, any of the paths among their words."""
 COPIERS = names("cp gcp mv ln install rsync scp")
 """Those of them whose last word is written."""
-UNPACKERS = names("tar gtar bsdtar unzip 7z 7za 7zz unrar jar ar cpio patch curl wget aria2c split csplit")
-"""Those of them that may write in the current folder under names of their own."""
+UNPACKERS = names("find tar gtar bsdtar unzip 7z 7za 7zz unrar jar ar cpio patch curl wget aria2c split csplit")
+"""Those of them that may write in the current folder what no word names."""
 GIT_WRITES = names("rm mv clean checkout restore reset apply am init clone worktree archive bundle format-patch stash")
 """Subcommands of git that do the same with their words."""
 KNOWN = (
