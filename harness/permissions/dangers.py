@@ -237,11 +237,17 @@ def _git_config(arguments: ParsedArguments) -> str:
     return "" if key.known and harmless_setting(key.text, value) else _GIT_OBEYS
 
 
+_FILE = re.compile(r"\.|.*/|:.*|.*\.[A-Za-z]\w*")
+"""What names a file or a folder, and hardly a branch."""
+
+
 def _git_checkout(arguments: ParsedArguments) -> str:
     dashes = any(word.text == "--" for word in arguments.words)
-    if dashes or arguments.has("f", "--force") or any(word.text == "." for word in arguments.positionals):
-        return "changes that were not committed are lost"
-    return ""
+    named = arguments.positionals
+    paths = any(_FILE.fullmatch(word.text) for word in named) or (
+        len(named) > 1 and not arguments.has("bt", "--orphan", "--track")
+    )
+    return _LOST if dashes or arguments.has("fB", "--force") or paths else ""
 
 
 def _both(one: str, other: str) -> str:
@@ -264,9 +270,15 @@ def _always(why: str) -> Check:
 _GIT_RUNS = "it names a program that git runs"
 _GIT_OBEYS = "git runs what it says"
 _LOST = "changes that were not committed are lost"
+_UNFINDABLE = "it removes what lost commits are found by"
 _GIT: Mapping[str, Check] = MappingProxyType(
     {
         "push": _git_push,
+        "read-tree": _with(_LOST, "u", "--reset"),
+        "checkout-index": _with(_LOST, "f", "--force"),
+        "mv": _with("it writes over a file", "f", "--force"),
+        "prune": lambda arguments: "" if arguments.has("n", "--dry-run") else _UNFINDABLE,
+        "fast-import": _with("it writes history anew", "", "--force"),
         "reset": _with(_LOST, "", "--hard", "--merge", "--keep"),
         "checkout": _git_checkout,
         "switch": _with(_LOST, "fC", "--force", "--discard-changes", "--force-create"),
@@ -274,14 +286,14 @@ _GIT: Mapping[str, Check] = MappingProxyType(
             "" if arguments.has("S", "--staged") and not arguments.has("W", "--worktree") else _LOST
         ),
         "clean": lambda arguments: "" if arguments.has("n", "--dry-run") else "it removes files that git does not know",
-        "branch": _with("a branch is removed whether it is merged or not", "DM", "--force", "--delete"),
+        "branch": _with("a branch is removed or moved, whether it is merged or not", "DMCf", "--force", "--delete"),
         "tag": _with("a tag is removed or moved", "df", "--delete", "--force"),
         "stash": _first(("drop", "clear"), "stashed changes are removed for good"),
         "rm": _with("it removes files", "rf", "--force"),
         "filter-branch": _always("it writes history anew"),
         "filter-repo": _always("it writes history anew"),
-        "reflog": _first(("expire", "delete"), "it removes what lost commits are found by"),
-        "gc": _with("it removes what lost commits are found by", "", "--prune"),
+        "reflog": _first(("expire", "delete"), _UNFINDABLE),
+        "gc": _with(_UNFINDABLE, "", "--prune"),
         "update-ref": _with("a branch is removed", "d"),
         "worktree": lambda arguments: (
             "a work tree is removed with its changes"

@@ -66,7 +66,7 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
 
     `granted`: what the profile WORK is on this machine.
     """
-    if _only_talks_to_this_machine(parts):
+    if _only_talks_to_this_machine(parts) or _only_changes_settings(parts):
         return None
     private = False
     for need, problem in parts:
@@ -96,20 +96,6 @@ def sees_outside(parts: Parts) -> str:
     if not any(need.paths for need, _ in parts):
         return ""
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
-
-
-def changes_git_settings(parts: Parts) -> bool:
-    """The line does nothing but change settings of a repository; no hook runs, which could change others."""
-    commands = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not need.looks]
-    return bool(commands) and all(map(_is_git_setting, commands))
-
-
-def _is_git_setting(need: Requirement) -> bool:
-    git = as_git(need.words)
-    texts = [word.text for word in git.rest] if git else []
-    return texts[:1] == ["config"] or (
-        texts[:1] == ["remote"] and texts[1:2] in (["add"], ["set-url"]) and "-f" not in texts
-    )
 
 
 # ── what a sandbox is in the way of ─────────────────────────────────────────────────────────────
@@ -165,6 +151,15 @@ def _is_elsewhere(git: GlobalOptions) -> bool:
 
 def _is_client(need: Requirement) -> bool:
     return any(_THIS_MACHINE.fullmatch(word.text) for word in need.words)
+
+
+def _only_changes_settings(parts: Parts) -> bool:
+    """All that acts changes the settings of a repository, which are read-only in a sandbox."""
+    acting = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not need.looks]
+    gits = [git for git in (as_git(need.words) for need in acting) if git and git.rest]
+    words = [[word.text for word in git.rest] for git in gits]
+    changes = [one[0] == "config" or one[:2] in (["remote", "add"], ["remote", "set-url"]) for one in words]
+    return bool(changes) and len(changes) == len(acting) and all(changes)
 
 
 def _only_talks_to_this_machine(parts: Parts) -> bool:

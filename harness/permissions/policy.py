@@ -28,7 +28,6 @@ from harness.permissions.held import (
     HeldBy,
     Parts,
     Problem,
-    changes_git_settings,
     leaves_a_server,
     only_sees_outside,
     profile_for,
@@ -73,8 +72,6 @@ class RuleVerdict:
     """One wider rule that would have allowed all of it; empty: none is safe to offer."""
     profile: ProfileName | None = None
     """The profile in which a full sandbox holds it, so that it needs no question; None: there is none."""
-    allowance: Allowance = NOTHING_MORE
-    """What it may do there beyond the profile."""
     sees_outside: str = ""
     """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
     only_outside: bool = False
@@ -161,7 +158,6 @@ class RuleBook:
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
             profile=self._profile(request, parts),
-            allowance=_git_settings(request) if changes_git_settings(parts) else NOTHING_MORE,
             sees_outside=sees_outside(parts),
             only_outside=only_sees_outside(parts),
         )
@@ -290,12 +286,6 @@ class RuleBook:
         paths = (rule.path for rule in self._rules if rule.verdict is Verdict.ALLOW and rule.covers(need, disk))
         named = self.around.names_obeyed if obeyed else self.around.names_outside
         return any(path is not None and named(path) for path in paths)
-
-
-def _git_settings(request: PermissionRequest) -> Allowance:
-    """The settings of repositories that are read-only in the profile WORK."""
-    fixed = request.sandbox.read_only if request.sandbox else ()
-    return Allowance(tuple(path for path in fixed if path.endswith("/.git/config")))
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:
@@ -483,7 +473,7 @@ class Permissions:
         if not judgement.missing:
             return None
         looks = judgement.profile is ProfileName.LOOK
-        more = NOTHING_MORE if looks else self.more.with_more(judgement.allowance)
+        more = NOTHING_MORE if looks else self.more
         return Allow("the sandbox holds it", profile=judgement.profile, allowance=more, looks=looks)
 
     def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:

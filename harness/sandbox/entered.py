@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from harness.sandbox.profile import Network, Profile, SandboxDenial, SandboxError
+from harness.sandbox.system_calls import namespace_filter
 
 if TYPE_CHECKING:
     from harness.sandbox.landlock import LandlockSandbox
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_TOLD = 4_096
+"""Bytes that bubblewrap reports at most. The command can write there, too."""
 AGAIN = "What this system can enforce is tried anew: call it once more."
 
 
@@ -104,11 +107,21 @@ class WrappedCommand(Entered):
         os.set_blocking(self._report, False)
         self._close_report = finalize(self, os.close, self._report)
         self._theirs: tuple[int, ...] = (writing, os.dup(writing))  # bubblewrap closes each of them elsewhere
+        filtered = namespace_filter()
         inside = network.command(command) if network else tuple(command)
         program, *rest = wrap(inside)
         held, written = map(str, self._theirs)
+        if filtered:
+            self._theirs += (_to_be_read(filtered),)
+        options = (
+            "--sync-fd",
+            held,
+            "--json-status-fd",
+            written,
+            *(("--seccomp", str(self._theirs[-1])) if filtered else ()),
+        )
         super().__init__(
-            (program, "--sync-fd", held, "--json-status-fd", written, *rest),
+            (program, *options, *rest),
             {**environment, **(network.environment if network else {})},
         )
         self.pass_fds = (*self._theirs, *(network.pass_fds if network else ()))
@@ -182,7 +195,7 @@ class WrappedCommand(Entered):
 
     def _heard(self) -> None:
         self._read()
-        if self._is_empty:
+        if self._is_empty or len(self._told) >= MOST_TOLD:
             self.abandon()
 
     def _readable(self, within_s: float) -> bool:
@@ -192,14 +205,22 @@ class WrappedCommand(Entered):
 
     def _read(self) -> None:
         with suppress(BlockingIOError):
-            heard = os.read(self._report, 4_096)
-            self._told += heard
+            heard = os.read(self._report, MOST_TOLD)
+            self._told = (self._told + heard)[:MOST_TOLD]
             self._is_empty = not heard
 
     def _close_theirs(self) -> None:
         for one in self._theirs:
             os.close(one)
         self._theirs = ()
+
+
+def _to_be_read(content: bytes) -> int:
+    """A descriptor with this content."""
+    descriptor = os.memfd_create("harness")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 # ── by each enforcer ────────────────────────────────────────────────────────────────────────────

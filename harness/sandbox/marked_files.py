@@ -8,7 +8,8 @@ changes it. A folder that changed within the resolution of that clock is read ag
 import os
 import posixpath
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from harness.sandbox.git_index import tracked
@@ -68,6 +69,8 @@ class MarkedFiles:
         """Tracked key files, which stay visible for the session."""
         self._asked: dict[str, tuple[tuple[tuple[int, int], ...], frozenset[str]]] = {}
         """For each folder, the indexes and the keys that were compared last."""
+        self._hidden: dict[str, dict[tuple[int, int], str]] = {}
+        """For each folder, the keys that were found last, by their stamps."""
 
     def find(self, top: str) -> Marked:
         """The marked files below `top`. Tracked files are not keys: git shows them anyway."""
@@ -82,11 +85,23 @@ class MarkedFiles:
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
         self._leave_tracked(top, found)
+        self._keep_hidden(top, found)
         return found
+
+    def _keep_hidden(self, top: str, found: Marked) -> None:
+        """Add keys that are keys no longer by their path, because a command has moved or renamed a folder around them.
+        The file itself is mounted over, so its stamp stays."""
+        keys = set(found.keys)
+        lost = {stamp: path for stamp, path in self._hidden.get(top, {}).items() if path not in keys | self._shown}
+        kept = {stamp: path for stamp, path in lost.items() if stamp_of(path) == stamp}
+        if moved := lost.keys() - kept.keys():
+            kept |= {stamp: path for stamp, path in _stamps_below(top, {inode for inode, _ in moved}) if stamp in moved}
+        found.keys += sorted(set(kept.values()) - keys)
+        self._hidden[top] = {stamp_of(path): path for path in found.keys}
 
     def _leave_tracked(self, top: str, found: Marked) -> None:
         """Take what git tracks from the keys. The index is read again when it or the keys have changed."""
-        indexes = tuple(_stamp(f"{repository}/index") for repository in found.repositories) if found.keys else ()
+        indexes = tuple(stamp_of(f"{repository}/index") for repository in found.repositories) if found.keys else ()
         asked = (indexes, frozenset(found.keys))
         if (before := self._asked.get(top)) != asked:
             first = before is None
@@ -95,7 +110,7 @@ class MarkedFiles:
         found.keys = [path for path in found.keys if path not in self._shown]
 
     def _look_into(self, path: str) -> _Folder:
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         if stamp == _GONE:
             self._known.pop(path, None)
             return _Folder(_GONE)
@@ -112,8 +127,6 @@ class MarkedFiles:
                 entries = list(listed)
         except OSError:
             return _Folder(stamp)  # closed for us, so for the command, too
-        if any(entry.name == "pyvenv.cfg" for entry in entries):
-            return _Folder(stamp)
         folders: list[str] = []
         marked: dict[str, list[str]] = {"key": [], "obeyed": [], "repository": []}
         for entry in entries:
@@ -137,7 +150,19 @@ class MarkedFiles:
             yield "obeyed"
 
 
-def _stamp(path: str) -> tuple[int, int]:
+def _stamps_below(top: str, inodes: Collection[int]) -> Iterator[tuple[tuple[int, int], str]]:
+    """The entries with these inodes anywhere below a folder, also in packages."""
+    left = [top]
+    while left:
+        with suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.inode() in inodes:
+                    yield stamp_of(entry.path), entry.path
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+
+
+def stamp_of(path: str) -> tuple[int, int]:
     """What changes with a file: its inode and the time of its last change, in nanoseconds."""
     try:
         status = os.lstat(path)

@@ -1,26 +1,28 @@
-"""Refuses to a command the system calls that Landlock lets through (Linux: a seccomp filter).
+"""Refuses to a command the system calls that Landlock, or a namespace, lets through (Linux: a seccomp filter).
 
-That is whatever changes rights, owner, times and attributes of a file, and every socket but those that ask the kernel
-itself: they would reach servers through a path, and by UDP. A filter belongs to a thread and to all that it starts. It
-reads numbers, so it knows the machines below; on others nothing is refused.
+For Landlock that is whatever changes rights, owner, times and attributes of a file, and every socket but those that ask
+the kernel itself: they would reach servers through a path, and by UDP. A filter belongs to a thread and to all that it
+starts. It reads numbers, so it knows the machines below; on others nothing is refused.
 https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
 import errno
 import platform
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-_AF_NETLINK = 16
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _LOAD, _IS, _IS_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
 """Where the kernel puts what a filter may look at, in bytes."""
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 _OTHER_ABI = 0x40000000
 """Numbers of x32, another way into the kernel of x86_64."""
-_EVERYWHERE = (425, 452, 463, 466, 469)
-"""io_uring_setup, which makes system calls that no filter sees; fchmodat2, setxattrat, removexattrat, file_setattr."""
+_IO_URING_SETUP = 425
+"""It makes system calls that no filter sees."""
+_EVERYWHERE = (_IO_URING_SETUP, 452, 463, 466, 469)
+"""And fchmodat2, setxattrat, removexattrat, file_setattr."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +32,18 @@ class _Machine:
     socket: int
     changes: tuple[int, ...]
     """The chmod, chown, utime, setxattr and removexattr families."""
+    keys: tuple[int, ...]
+    """add_key, request_key, keyctl."""
 
 
 _MACHINES: Mapping[str, _Machine] = {
     "x86_64": _Machine(
-        0xC000003E, 41, (90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280)
+        0xC000003E,
+        41,
+        (90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280),
+        (248, 249, 250),
     ),
-    "aarch64": _Machine(0xC00000B7, 198, (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88)),
+    "aarch64": _Machine(0xC00000B7, 198, (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88), (217, 218, 219)),
 }
 
 
@@ -51,15 +58,29 @@ def seccomp_filter(*, changes: bool, sockets: bool, machine: str | None = None) 
     known = _MACHINES.get(platform.machine() if machine is None else machine)
     if known is None or (changes and sockets):
         return b""
-    refused = () if changes else known.changes
+    refused = (*(() if changes else known.changes), *_EVERYWHERE)
+    return _filter(known, refused, () if sockets else (_AF_NETLINK,), errno.EACCES)
+
+
+def namespace_filter(machine: str | None = None) -> bytes:
+    """The same for what no namespace holds: the keyrings of the user, and sockets that reach other systems past the
+    network, such as those of virtual machines (vsock) and Bluetooth."""
+    known = _MACHINES.get(platform.machine() if machine is None else machine)
+    families = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)
+    return _filter(known, (*known.keys, _IO_URING_SETUP), families, errno.EAFNOSUPPORT) if known else b""
+
+
+def _filter(known: _Machine, refused: Iterable[int], families: Sequence[int], why: int) -> bytes:
+    """`families`: of the sockets that may be made, others fail with the number `why`; empty: all may."""
     steps = [
         *((_LOAD, 0, 0, _MACHINE), (_IS, 1, 0, known.token), (_RETURN, 0, 0, _FAIL | errno.EPERM)),
         *((_LOAD, 0, 0, _NUMBER), (_IS_AT_LEAST, 0, 1, _OTHER_ABI), (_RETURN, 0, 0, _FAIL | errno.EPERM)),
-        *_failing(sorted((*refused, *_EVERYWHERE))),
+        *_failing(sorted(refused)),
     ]
-    if not sockets:
+    if families:
         steps += [(_IS, 1, 0, known.socket), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
-        steps += [(_IS, 1, 0, _AF_NETLINK), (_RETURN, 0, 0, _FAIL | errno.EACCES)]
+        steps += [(_IS, len(families) - index, 0, family) for index, family in enumerate(families)]
+        steps.append((_RETURN, 0, 0, _FAIL | why))
     steps.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 

@@ -22,6 +22,7 @@ from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, held, unasked
 from harness.processes.search_path import own_search_path
 from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial, SandboxLevel
+from harness.sandbox.marked_files import stamp_of
 from harness.sandbox.refused_paths import refused_paths
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
@@ -90,7 +91,7 @@ REFUSED_PATHS = (
     "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
     "asked whether it may. If not, do without.]"
 )
-MADE_OBEYED = "\n[The command made what other programs obey by its name: {paths}. Tell the user.]"
+MADE_OBEYED = "\n[The command made or replaced what other programs obey by its name: {paths}. Tell the user.]"
 LONGEST_NOTE = 600
 """Characters of a note with paths."""
 
@@ -218,7 +219,7 @@ async def _run(
     background: BackgroundRunner | None = None,
 ) -> ToolResult:
     held = context.profile is not ProfileName.FREE
-    obeyed = await in_thread(partial(_obeyed, context)) if held else frozenset()
+    obeyed = await in_thread(partial(_obeyed, context)) if held else {}
     output = CommandOutput(result_characters, context.output_file)
     live = LiveOutput(context.call_id, context.show_output)
     try:
@@ -295,15 +296,16 @@ def _inherits(context: ToolContext) -> ProfileName:
     return ProfileName.LOOK if context.unasked else context.profile
 
 
-def _obeyed(context: ToolContext) -> frozenset[str]:
-    """What other programs obey in the workspace where a command may write there. Looks at the disk."""
-    work = context.profile is ProfileName.WORK
-    granted = context.processes.sandbox.granted(ProfileName.WORK) if work else None
-    return frozenset(granted.read_only if granted else ())
+def _obeyed(context: ToolContext) -> dict[str, tuple[int, int]]:
+    """What other programs obey in the workspace where a command may write there, and its stamps. Looks at the disk."""
+    if context.profile is not ProfileName.WORK:
+        return {}
+    granted = context.processes.sandbox.granted(ProfileName.WORK)
+    return {path: stamp_of(path) for path in (granted.read_only if granted else ())}
 
 
 def _of_sandbox(
-    context: ToolContext, line: str, text: str, finished: ProcessResult, obeyed: frozenset[str]
+    context: ToolContext, line: str, text: str, finished: ProcessResult, obeyed: Mapping[str, tuple[int, int]]
 ) -> tuple[str, tuple[SandboxDenial, ...]]:
     """What the model is to know of the sandbox of a finished command, and the paths and local ports that were refused.
 
@@ -319,7 +321,7 @@ def _of_sandbox(
         note += _with_paths(REFUSED_PATHS, (one.subject for one in denials))
     elif refused and finished.exit_code and context.profile is ProfileName.LOOK:
         note += READ_ONLY if context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
-    made = sorted(_obeyed(context) - obeyed)
+    made = sorted(path for path, stamp in _obeyed(context).items() if obeyed.get(path) != stamp)
     outermost = [path for path in made if not any(path.startswith(f"{other}/") for other in made)]
     return note + (_with_paths(MADE_OBEYED, outermost) if made else ""), denials
 

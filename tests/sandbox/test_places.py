@@ -95,7 +95,8 @@ def shell(profile: Profile, cwd: Path, line: str) -> str:
         ("w/secrets/token", Access.NONE),
         ("w/secrets.py", Access.WRITE),
         ("w/node_modules/x/test.pem", Access.WRITE),
-        ("w/env/lib/cacert.pem", Access.WRITE),
+        ("w/env/lib/python3.12/site-packages/certifi/cacert.pem", Access.WRITE),
+        ("w/env/.env", Access.NONE),
         ("w/AGENTS.md", Access.READ),
         ("w/sub/.claude/settings.json", Access.READ),
         ("w/.vscode/tasks.json", Access.READ),
@@ -305,6 +306,28 @@ def test_a_key_that_appears_is_hidden_from_the_next_command(home: Path) -> None:
         found = look.look([str(workspace)]).keys
         assert str(file.with_name("server.key")) in found
         assert str(file) not in found
+
+
+def test_a_key_stays_hidden_where_a_folder_around_it_is_moved(home: Path) -> None:
+    workspace = home / "w"
+    before = ("secrets/token", ".kube/config", "sub/.env", "deep/er/.env", "env/.env", "plain/.env")
+    after = ("plain2/token", "config/config", "venv/.env", "node_modules/x/er/.env", "env/.env", "gone/plain/.env")
+    for path in before:
+        written(workspace / path)
+    look = places(home, workspace)
+    look.look([str(workspace)])
+    written(workspace / "env/pyvenv.cfg")
+    (workspace / "node_modules").mkdir()
+    (workspace / "gone").mkdir()
+    for old, new in (("secrets", "plain2"), (".kube", "config"), ("sub", "venv"), ("deep", "node_modules/x")):
+        (workspace / old).rename(workspace / new)
+    (workspace / "plain").rename(workspace / "gone/plain")
+    for _ in range(2):
+        assert {*look.look([str(workspace)]).keys} >= {str(workspace / path) for path in after}
+    (workspace / "plain2/token").rename(workspace / "plain2/example")  # by the user: in the sandbox it is mounted over
+    (workspace / "venv/.env").unlink()
+    keys = look.look([str(workspace)]).keys
+    assert not {str(workspace / path) for path in ("plain2/token", "plain2/example", "venv/.env")} & {*keys}
 
 
 def test_what_git_obeys_is_changed_only_where_that_was_allowed(home: Path) -> None:

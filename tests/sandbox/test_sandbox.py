@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 import shutil
 import signal
 import sys
@@ -15,6 +16,7 @@ import pytest
 from harness.processes import Processes, ProcessLimits, ProcessResult
 from harness.sandbox import Allowance, ProfileName, SandboxError, SandboxLevel
 from harness.sandbox.sandbox import Sandbox, without_secrets
+from harness.sandbox.system_calls import namespace_filter
 from tests.processes.traces import Shell, Trace, until
 
 pytestmark = pytest.mark.anyio
@@ -111,6 +113,18 @@ async def test_a_command_inherits_no_descriptor(profile: ProfileName, shell: She
         os.set_inheritable(ours.fileno(), True)  # noqa: FBT003
         await shell.run("ls /proc/self/fd", heard, profile=profile)
     assert heard.split() == [b"0", b"1", b"2", b"3"]  # and the one of the listing
+
+
+@full
+@pytest.mark.skipif(not namespace_filter(), reason="no filter for this machine")
+@pytest.mark.parametrize("profile", HELD)
+async def test_a_command_reaches_neither_keyrings_nor_other_systems(profile: ProfileName, shell: Shell) -> None:
+    heard = bytearray()
+    add_key = {"x86_64": 248, "aarch64": 217}[platform.machine()]
+    program = f"import ctypes, socket\nprint(ctypes.CDLL(None).syscall({add_key}, b'user', b'x', b'y', 1, -4))"
+    await shell.run(f'{sys.executable} -c "{program}; socket.socket(socket.AF_VSOCK)"', heard, profile=profile)
+    assert heard.startswith(b"-1\n")
+    assert b"Address family not supported" in heard
 
 
 # ── how it lives and ends ───────────────────────────────────────────────────────────────────────

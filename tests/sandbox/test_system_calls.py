@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from harness.sandbox.system_calls import seccomp_filter
+from harness.sandbox.system_calls import namespace_filter, seccomp_filter
 
 ALLOWED, X86_64, AARCH64, I386 = 0, 0xC000003E, 0xC00000B7, 0x40000003
 UNIX, INET, NETLINK = 1, 2, 16
@@ -64,3 +64,16 @@ def test_it_refuses_what_it_names_and_nothing_else(
 def test_where_all_is_allowed_or_the_numbers_are_not_known_there_is_none() -> None:
     assert seccomp_filter(changes=True, sockets=True, machine="x86_64") == b""
     assert seccomp_filter(changes=False, sockets=False, machine="s390x") == b""
+
+
+@pytest.mark.parametrize(
+    ("machine", "token", "keys", "socket"), [("x86_64", X86_64, 248, 41), ("aarch64", AARCH64, 217, 198)]
+)
+def test_keyrings_and_sockets_past_the_network_are_refused(machine: str, token: int, keys: int, socket: int) -> None:
+    steps = namespace_filter(machine)
+    assert {answer(steps, token, number) for number in (keys, keys + 1, keys + 2, 425)} == {errno.EPERM}
+    assert {answer(steps, token, number) for number in (0, keys - 1, keys + 3, socket + 1, 424, 452)} == {ALLOWED}
+    made = [family for family in range(50) if answer(steps, token, socket, family) == ALLOWED]
+    assert made == [UNIX, INET, 10, NETLINK]
+    assert answer(steps, token, socket, 40) == errno.EAFNOSUPPORT
+    assert namespace_filter("s390x") == b""

@@ -293,6 +293,8 @@ async def test_what_a_held_command_made_that_others_obey_is_named(working: ToolC
     made = "mkdir -p src .github/workflows && touch src/AGENTS.md .github/workflows/a.yml src/b.py"
     result = await bash(working, limits, made)
     assert result.content.endswith(MADE_OBEYED.format(paths=f"{root}/.github, {root}/src/AGENTS.md"))
+    replaced = await bash(working, limits, "mv src old && mkdir src && echo x > src/AGENTS.md")
+    assert replaced.content.endswith(MADE_OBEYED.format(paths=f"{root}/old/AGENTS.md, {root}/src/AGENTS.md"))
     assert (await bash(working, limits, "echo x > src/b.py; rm src/b.py")).content == "(no output)\n\n[exit 0]"
     refused = await bash(working, limits, "echo x > CLAUDE.md")
     assert REFUSED_PATHS.format(paths=root / "CLAUDE.md") in refused.content
