@@ -76,6 +76,14 @@ def locked_file(path: Path, failure: type[HarnessError], *, if_held: str = "") -
         raise failure(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
+def real_path(path: str) -> str:
+    """The path without links, where they can be read: those to processes of others in /proc cannot."""
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return os.path.normpath(path)
+
+
 def home_folder() -> Path:
     """The home folder; for a user without one, such as a container's, a path that is no folder."""
     return Path(os.path.expanduser("~")).absolute()  # noqa: PTH111 (Path.home raises RuntimeError)

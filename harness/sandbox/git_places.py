@@ -12,7 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.files import real_path
+
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
+_RUNS = re.compile(
+    r"^\s*(?:hookspath|path|attributesfile|fsmonitor|sshcommand|askpass|editor|pager|program|helper|external|clean|smudge"
+    r"|process|textconv|command|driver|cmd)\s*=([^\n]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Settings of git that name hooks, further settings and programs; see git-config(1)."""
 _OBEYED = ("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir")
 
 
@@ -38,6 +46,7 @@ class GitPlaces:
         every = [each for one in (*pinned, *self.folders) for each in _with_inner(one)]
         hooks = [f"{one}/hooks" for one in every if posixpath.isdir(f"{one}/hooks")]
         settings = [f"{one}/{name}" for one in every for name in _OBEYED if posixpath.isfile(f"{one}/{name}")]
+        hooks += [named for one in pinned for named in _named_in(f"{one}/config", posixpath.dirname(one))]
         return replace(self, pinned=pinned, hooks=tuple(hooks), settings=tuple(settings))
 
 
@@ -66,22 +75,22 @@ def _folders_of(top: str) -> list[str]:
     """The folder of git of a checkout, and the one that it shares with others."""
     named = f"{top}/.git"
     if posixpath.isdir(named):
-        real = os.path.realpath(named)
+        real = real_path(named)
         return [real] if real == named else []  # anyone could have put the link there
     text = _text(named)
     if not text.startswith("gitdir:"):
         return []
-    folder = os.path.realpath(posixpath.join(top, text.removeprefix("gitdir:").strip()))
-    if (back := _text(f"{folder}/gitdir")) and os.path.realpath(posixpath.join(folder, back)) == named:
-        shared = os.path.realpath(posixpath.join(folder, _text(f"{folder}/commondir")))
+    folder = real_path(posixpath.join(top, text.removeprefix("gitdir:").strip()))
+    if (back := _text(f"{folder}/gitdir")) and real_path(posixpath.join(folder, back)) == named:
+        shared = real_path(posixpath.join(folder, _text(f"{folder}/commondir")))
         return [shared] if posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/") else []
     places = _WORKTREE.findall(_text(f"{folder}/config"))
-    return [folder] if places and os.path.realpath(posixpath.join(folder, places[-1].strip('"'))) == top else []
+    return [folder] if places and real_path(posixpath.join(folder, places[-1].strip('"'))) == top else []
 
 
 def _borrowed(objects: str, depth: int = 5) -> Iterator[str]:
     for line in _text(f"{objects}/info/alternates").splitlines():
-        folder = os.path.realpath(posixpath.join(objects, line))
+        folder = real_path(posixpath.join(objects, line))
         if posixpath.basename(folder) == "objects" and posixpath.isdir(f"{folder}/pack") and depth:
             yield folder
             yield from _borrowed(folder, depth - 1)
@@ -95,6 +104,21 @@ def _with_inner(folder: str) -> Iterator[str]:
             if "HEAD" in files:
                 folders[:] = ["modules"] if "modules" in folders else []
                 yield path
+
+
+def _named_in(config: str, top: str) -> Iterator[str]:
+    """What the settings of a repository name in its checkout: a folder of hooks, files with settings, programs."""
+    for values in _RUNS.findall(_text(config)):
+        for word in re.split(r"[\s\"';!]+", values):
+            for folder in (top, posixpath.dirname(config)):
+                path = real_path(posixpath.join(folder, word))
+                if (
+                    word
+                    and path.startswith(f"{top}/")
+                    and posixpath.exists(path)
+                    and not f"{config}/".startswith(f"{path}/")
+                ):
+                    yield path
 
 
 def _text(path: str) -> str:

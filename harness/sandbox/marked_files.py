@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from harness.base.files import real_path
 from harness.sandbox.git_index import tracked
 
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", "__pycache__"})
@@ -132,7 +133,7 @@ class MarkedFiles:
         for entry in entries:
             if entry.name in _PACKAGES:
                 continue
-            real = os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+            real = real_path(entry.path) if entry.is_symlink() else entry.path
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder and entry.name != ".git" and not self._marks.holds_only_keys(entry.path):
                 folders.append(entry.path)

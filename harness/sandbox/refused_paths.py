@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.base.files import real_path
 from harness.sandbox.profile import Access, Profile, SandboxDenial
 
 MOST_PATHS = 5
@@ -62,7 +63,7 @@ def refused_paths(output: str, profile: Profile, cwd: Path) -> tuple[SandboxDeni
                 before = (one for one in lines[max(0, number - _LINES_BEFORE) : number] if not _TRACE.match(one))
                 names = [name for one in before for name in _quoted(one)]
             refuses = _refuses_to_write if refusal["seen"] else _does_not_show
-            paths = (Path(os.path.realpath(cwd / name)) for name in names if name.isprintable())
+            paths = (Path(real_path(str(cwd / name))) for name in names if name.isprintable())
             outside = (path for path in paths if not any(map(path.is_relative_to, _OF_EACH_SANDBOX)))
             found |= dict.fromkeys(str(path) for path in outside if refuses(profile, path))
     return tuple(SandboxDenial("path", path) for path in list(found)[:MOST_PATHS])

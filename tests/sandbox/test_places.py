@@ -343,6 +343,34 @@ def test_what_git_obeys_is_changed_only_where_that_was_allowed(home: Path) -> No
     assert "b = c" in (workspace / ".git/config").read_text()
 
 
+def test_links_that_cannot_be_read_are_no_trouble(home: Path) -> None:
+    workspace = repository(home / "w")
+    for link, target in (
+        (".env", "/proc/1/ns/mnt/x"),
+        ("a", "/proc/1/cwd/x"),
+        ("loop", "loop"),
+        ("x" * 255, "y" * 300),
+    ):
+        (workspace / link).symlink_to(target)
+    git(workspace, "config", "core.hooksPath", "/proc/1/ns/mnt/x")
+    written(workspace / ".git/objects/info/alternates", "/proc/1/ns/mnt/x\n")
+    assert shell(work(home, workspace), workspace, "cat f") == "1\n"
+
+
+def test_what_settings_of_git_name_in_the_workspace_is_read_only(home: Path) -> None:
+    workspace = repository(home / "w")
+    files = [written(workspace / path) for path in ("ci/hooks/pre-commit", "ci/git settings", "ci/more", "ci/clean.py")]
+    git(workspace, "config", "core.hooksPath", "ci/hooks")
+    git(workspace, "config", "include.path", "../ci/more")
+    git(workspace, "config", "filter.x.clean", "python 'ci/clean.py' %f")
+    git(workspace, "config", "user.name", "ci")
+    written(workspace / "f")
+    line = "for f in ci/hooks/pre-commit ci/hooks/new 'ci/git settings' ci/more ci/clean.py; do echo x > \"$f\"; done"
+    said = shell(work(home, workspace), workspace, line)
+    assert said.count("Read-only file system") == 4
+    assert [file.read_text() == "x\n" for file in files] == [False, True, False, False]
+
+
 def test_what_the_user_allowed_is_open(home: Path) -> None:
     workspace = home / "w"
     written(workspace / ".env"), written(workspace / "AGENTS.md"), written(home / "x/y", "1\n")
