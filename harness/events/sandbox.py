@@ -13,7 +13,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SandboxFound(Event):
-    """What of the profiles this machine can enforce. Once when a session is opened."""
+    """What of the profiles this machine can enforce. When a session is opened, and when it has changed."""
 
     level: Literal["full", "files only", "none"]
     by: Literal["bubblewrap", "landlock", "seatbelt", ""] = ""

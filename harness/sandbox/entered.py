@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from harness.sandbox.profile import Network, Profile, SandboxDenial, SandboxError
-from harness.sandbox.system_calls import namespace_filter
+from harness.sandbox.system_calls import namespace_filter, to_be_read
 
 if TYPE_CHECKING:
     from harness.sandbox.landlock import LandlockSandbox
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 MOST_TOLD = 4_096
 """Bytes that bubblewrap reports at most. The command can write there, too."""
-AGAIN = "What this system can enforce is tried anew: call it once more."
+AGAIN = "Call it again: what this machine can enforce is then checked anew."
 
 
 class Entered:
@@ -112,7 +112,7 @@ class WrappedCommand(Entered):
         program, *rest = wrap(inside)
         held, written = map(str, self._theirs)
         if filtered:
-            self._theirs += (_to_be_read(filtered),)
+            self._theirs += (to_be_read(filtered),)
         options = (
             "--sync-fd",
             held,
@@ -213,14 +213,6 @@ class WrappedCommand(Entered):
         for one in self._theirs:
             os.close(one)
         self._theirs = ()
-
-
-def _to_be_read(content: bytes) -> int:
-    """A descriptor with this content."""
-    descriptor = os.memfd_create("harness")
-    os.write(descriptor, content)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
 
 
 # ── by each enforcer ────────────────────────────────────────────────────────────────────────────

@@ -44,8 +44,10 @@ _PATH_BENEATH = 1
 _SET_NO_NEW_PRIVS, _DROP_CAPABILITY, _SET_SECCOMP = 38, 24, 22
 _FILTER, _STEP = 2, 8
 """The mode of seccomp with a filter, and the bytes of a step of one."""
-_CAPABILITIES = (16, 17, 19, 21, 38, 39)
-"""Of root: to load modules, to read memory and environment of every process, to administer the system, to trace."""
+_KEPT_CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 10)
+"""What root keeps: the rights over files and processes that it can reach, as in bubblewrap. Not the clock, the network,
+modules, devices, or the memory of others."""
+_MOST_CAPABILITIES = 64
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = (1 << bit for bit in range(4))
 _REMOVE_AND_MAKE = sum(1 << bit for bit in range(4, 13))
@@ -143,7 +145,7 @@ class LandlockSandbox:
                 _allow(ruleset, path, rights & handled)
             if self._folder:
                 _allow(ruleset, str(self._folder), _RIGHTS[Access.WRITE] & handled)
-            for capability in _CAPABILITIES:
+            for capability in {*range(_MOST_CAPABILITIES)}.difference(_KEPT_CAPABILITIES):
                 _libc().prctl(_DROP_CAPABILITY, ctypes.c_ulong(capability))  # fails for all but root, who have none
             _done(_libc().prctl(_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))))
             _done(_system_call(_RESTRICT_SELF, ruleset, 0))

@@ -112,6 +112,9 @@ _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 
 WHOLE_DISK = "the workspace is the whole disk"
 _TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
+_TOO_MANY_GUARDED = "the workspace has too many files with keys, or that other programs obey, to guard each of them"
+_MOST_GUARDED = 500
+"""Each is a mount, and what bubblewrap needs for them grows with the square: 0.4 s for 500, 6 s for 2,000."""
 _MOST_LINKS = 40
 """On the way to a path, as in the kernel."""
 
@@ -198,16 +201,30 @@ class Places:
         git = self._git[real]
         found = [] if "/" in real else [self._files.find(top) for top in (*real, *git.tops)]
         git = git.with_repositories([one for each in found for one in each.repositories if _in(one, real)])
+        keys = tuple(path for each in found for path in each.keys)
+        obeyed = tuple(path for each in found for path in each.obeyed if _in(path, real))
+        guarded = sum(map(len, (keys, obeyed, git.pinned, git.hooks, git.settings)))
+        cannot_hold = WHOLE_DISK if "/" in real else "" if all(each.complete for each in found) else _TOO_MANY
+        if guarded > _MOST_GUARDED:
+            keys, cannot_hold = (), _TOO_MANY_GUARDED
         return Machine(
             real,
             (*(path for path in fixed.readable if not _in(path, real)), *git.tops),
             tuple(path for path in fixed.caches if not _in(path, real)),
             git,
-            (*fixed.keys, *(path for each in found for path in each.keys)),
-            tuple(path for each in found for path in each.obeyed if _in(path, real)),
+            (*fixed.keys, *keys),
+            (*obeyed, *self._programs_in(real)),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
-            WHOLE_DISK if "/" in real else next((_TOO_MANY for each in found if not each.complete), ""),
+            cannot_hold,
         )
+
+    def _programs_in(self, roots: Sequence[str]) -> Iterator[str]:
+        """The folders of PATH in a workspace that holds the home: what is in them, the user runs everywhere."""
+        tops = [root for root in roots if _in(self._home, (root,))]
+        for folder in self._environ.get("PATH", "").split(os.pathsep) if tops else ():
+            real = os.path.realpath(folder)
+            if posixpath.isabs(folder) and _in(real, tops) and real not in tops and posixpath.isdir(real):
+                yield real
 
     def _look_at_machine(self) -> Machine:
         own = (sys.prefix, sys.base_prefix, posixpath.dirname(__file__))

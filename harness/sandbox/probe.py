@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.sandbox.bubblewrap import BubblewrapProgram
 from harness.sandbox.landlock import landlock_version, not_held
 from harness.sandbox.profile import SandboxLevel, SandboxState
+from harness.sandbox.system_calls import namespace_filter, to_be_read
 
 TIME_LIMIT_S = 1.0
 _WORDS = 160
@@ -75,7 +76,7 @@ def probe(search_path: str, root: Path = Path("/")) -> Enforcers:
         return Enforcers(fallback(why, repair, landlock_version()))
     said = ""
     for made in _ways(program):
-        said = _refusal((*made.arguments, *_EVERYTHING, "/bin/sh", "-c", ":"))
+        said = _refusal_of(made)
         if not said:
             return Enforcers(SandboxState(SandboxLevel.FULL, "bubblewrap"), made)
     why, repair = explain(said, partial(_setting, root), in_container=_in_container(root))
@@ -92,7 +93,19 @@ def _ways(program: str) -> tuple[BubblewrapProgram, ...]:
     return tuple(BubblewrapProgram(program, user_namespace=asks, root=True) for asks in (False, True))
 
 
-def _refusal(command: tuple[str, ...]) -> str:
+def _refusal_of(program: BubblewrapProgram) -> str:
+    """Why bubblewrap does not start a command, with a filter of system calls as every command has; empty: it does."""
+    content = namespace_filter()
+    held = (to_be_read(content),) if content else ()
+    filtered = [word for one in held for word in ("--seccomp", str(one))]
+    try:
+        return _refusal((*program.arguments, *filtered, *_EVERYTHING, "/bin/sh", "-c", ":"), held)
+    finally:
+        for one in held:
+            os.close(one)
+
+
+def _refusal(command: tuple[str, ...], pass_fds: tuple[int, ...] = ()) -> str:
     """Why a command did not run; empty: it did."""
     try:
         ended = subprocess.run(
@@ -103,6 +116,7 @@ def _refusal(command: tuple[str, ...]) -> str:
             capture_output=True,
             timeout=TIME_LIMIT_S,
             start_new_session=True,
+            pass_fds=pass_fds,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -69,35 +69,64 @@ class Sandbox:
         self._looking = threading.Lock()
         self._cannot_hold = ""
         """Why the workspace cannot be held to its profiles, as the last look found; empty: it can."""
+        self._in_doubt = False
+        """What this machine can enforce may have changed."""
+        self._told: SandboxState | None = None
+        """By which calls are decided."""
         self._private = ""
         """The folder of the session; empty: it was not needed."""
         self._open: WeakSet[WrappedCommand] = WeakSet()
 
     @cached_property
     def state(self) -> SandboxState:
-        """What this machine can enforce for this workspace. The first time it is tried, which may take a second or
-        two."""
-        found = self._enforcers.state
-        if found.level is SandboxLevel.NONE or not self._cannot_hold:
-            return found
-        from harness.sandbox.places import WHOLE_DISK
-
-        level = SandboxLevel.NONE if self._cannot_hold == WHOLE_DISK else SandboxLevel.FILES
-        return replace(found, level=level, why=self._cannot_hold, repair="start in a smaller folder")
+        """What this machine can enforce for this workspace, as it was found last. The first time it is tried, which
+        may take a second or two."""
+        return self._state_with(self._enforcers)
 
     @cached_property
     def _enforcers(self) -> "Enforcers":
+        return self._tried()
+
+    def _tried(self) -> "Enforcers":
         from harness.sandbox.probe import Enforcers, probe
 
         if self.choice == "off":
             return Enforcers(SandboxState(SandboxLevel.NONE, why="it is switched off", repair='sandbox = "auto"'))
         return probe(self._search_path)
 
+    def _state_with(self, enforcers: "Enforcers") -> SandboxState:
+        from harness.sandbox.places import WHOLE_DISK
+
+        found, why = enforcers.state, self._cannot_hold
+        if self._roots and Path("/") in map(Path, self._roots()):
+            why = WHOLE_DISK
+        if found.level is SandboxLevel.NONE or not why:
+            return found
+        repair = "start in a smaller folder"
+        if why == WHOLE_DISK:
+            return SandboxState(SandboxLevel.NONE, "", why, repair)
+        return replace(found, level=SandboxLevel.FILES, why=why, repair=repair)
+
+    def look_again(self) -> None:
+        """Check anew what this machine can enforce, before the next command."""
+        self._in_doubt = True
+
+    def take_change(self) -> SandboxState | None:
+        """The state, if it is another one than at the last call; None: it is the same, or is not known yet.
+
+        Call it before a decision: what was decided by the full sandbox does not run in a weaker one.
+        """
+        if "state" not in self.__dict__:
+            return None
+        told, self._told = self._told, self.state
+        return self._told if told not in (None, self._told) else None
+
     def granted(self, profile: ProfileName) -> Profile | None:
         """What a profile grants to a command that starts now, where all of it is enforced; None: it is not.
 
         Looks at the disk.
         """
+        self._settle()
         if self.state.level is not SandboxLevel.FULL:
             return None
         granted = self._profile(profile, NOTHING_MORE)
@@ -145,10 +174,13 @@ class Sandbox:
 
         Looks at the disk. Raises SandboxError.
         """
+        self._settle()
         enforcers = self._enforcers
         profile = self._profile(name, allowance, cwd) if enforcers.state.level is not SandboxLevel.NONE else None
         level, required = self.state.level, self.choice == "required"
-        if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK):
+        was_full = self._told is not None and self._told.level is SandboxLevel.FULL
+        broke = was_full and enforcers.state.level is not SandboxLevel.FULL
+        if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK or broke):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if profile is None or level is SandboxLevel.NONE:
@@ -162,7 +194,7 @@ class Sandbox:
         private = self._private_folder()
         wrap = partial(bubblewrap_command, program, profile, cwd=str(cwd), private=private, is_folder=os.path.isdir)
         temporary = "/dev/shm" if name is ProfileName.LOOK else "/tmp"  # the folder of the session is not writable
-        return partial(by_bubblewrap, wrap, temporary, self._look_again)
+        return partial(by_bubblewrap, wrap, temporary, self.look_again)
 
     def _profile(self, name: ProfileName, allowance: Allowance, cwd: Path | None = None) -> Profile:
         from harness.sandbox.places import profile_for
@@ -172,7 +204,7 @@ class Sandbox:
             machine = self._places().look([str(root) for root in roots])
             if machine.cannot_hold != self._cannot_hold:
                 self._cannot_hold = machine.cannot_hold
-                self.__dict__.pop("state", None)
+                self.state = self._state_with(self._enforcers)
             return profile_for(name, machine, allowance)
 
     def _private_folder(self) -> str:
@@ -186,16 +218,17 @@ class Sandbox:
                 try:
                     self._private = private_folder()
                 except OSError as error:
-                    folder, why = tempfile.gettempdir(), error.strerror
-                    raise SandboxError(
-                        f"its private folder cannot be made in {folder} ({why}); make room there"
-                    ) from error
+                    where = f"{tempfile.gettempdir()} ({error.strerror})"
+                    remedy = "mend that, or start with another TMPDIR"
+                    raise SandboxError(f"its private folder cannot be made in {where}; {remedy}") from error
             return self._private
 
-    def _look_again(self) -> None:
-        """The sandbox of a command could not be made: try anew what this machine can enforce."""
-        for found in ("state", "_enforcers"):
-            self.__dict__.pop(found, None)
+    def _settle(self) -> None:
+        """Try anew what this machine can enforce, where that is in doubt. Takes as long as the first time."""
+        if self._in_doubt:
+            self._in_doubt = False
+            self._enforcers = self._tried()
+            self.state = self._state_with(self._enforcers)
 
 
 @cache

@@ -7,6 +7,7 @@ https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
 import errno
+import os
 import platform
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,6 +69,14 @@ def namespace_filter(machine: str | None = None) -> bytes:
     known = _MACHINES.get(platform.machine() if machine is None else machine)
     families = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)
     return _filter(known, (*known.keys, _IO_URING_SETUP), families, errno.EAFNOSUPPORT) if known else b""
+
+
+def to_be_read(content: bytes) -> int:
+    """A descriptor with this content, as bubblewrap takes a filter. Close it."""
+    descriptor = os.memfd_create("harness")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
 
 
 def _filter(known: _Machine, refused: Iterable[int], families: Sequence[int], why: int) -> bytes:

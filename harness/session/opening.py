@@ -128,6 +128,7 @@ async def open_session(
             "begin a new session."
         ) from error
     _announce(agent.parts, kept, opening or Opening(), await in_thread(lambda: sandbox.state))
+    sandbox.take_change()
     if agent.parts.background is not None and _wants_schedule(agent.parts):
         agent.parts.background.schedule.start()
     return Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)

@@ -23,7 +23,11 @@ class SandboxReport:
 
 
 def sandbox_report(sandbox: Sandbox, hosts: Mapping[str, RuleScope], inherited: tuple[str, ...]) -> SandboxReport:
-    """Looks at the disk; call it in a thread. `inherited`: patterns of variables that are inherited all the same."""
+    """Tries anew what the machine can enforce, and looks at the disk; call it in a thread.
+
+    `inherited`: patterns of variables that are inherited all the same.
+    """
+    sandbox.look_again()
     profile = sandbox.granted(ProfileName.LOOK)
     variables = len(os.environ) - len(without_secrets(os.environ, inherited))
     return SandboxReport(sandbox.state, dict(hosts), len(profile.hidden) if profile else 0, variables)

@@ -16,12 +16,14 @@ lose nothing of each other. One that cannot be understood is never written over.
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from harness.base.errors import SettingsError
 from harness.base.files import locked_file, read_regular, replace_atomically
 from harness.base.toml import toml_of
 from harness.permissions import Verdict
+from harness.settings.value_types import hosts_in
 
 MOST_BYTES = 200_000
 HEAD = "# Rules that you keep. /permissions lists them, adds to them and removes them.\n"
@@ -97,10 +99,11 @@ class PermissionFile:
         replace_atomically(self.path, "".join(lines).encode("utf-8"), private=True)
 
     def _rules(self, name: str, value: object) -> tuple[str, ...]:
-        if not isinstance(value, list) or not all(isinstance(rule, str) for rule in value):
-            what = 'hosts, such as ["pypi.org"]' if name == HOSTS else 'rules, such as ["bash(npm run *)"]'
-            raise self._unusable(f"{name} has to be a list of {what}")
-        return tuple(value)
+        what = 'hosts without https://, such as ["pypi.org"]' if name == HOSTS else 'rules, such as ["bash(npm run *)"]'
+        with suppress(ValueError):
+            if isinstance(value, list) and all(isinstance(rule, str) for rule in value):
+                return hosts_in(value) if name == HOSTS else tuple(value)
+        raise self._unusable(f"{name} has to be a list of {what}")
 
     def _unusable(self, why: str) -> SettingsError:
         return SettingsError(f"{self.path} cannot be used: {why}; put this right or move it away.")

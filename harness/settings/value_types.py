@@ -59,8 +59,9 @@ def _domains(value: object) -> object:
     return tuple(dict.fromkeys(name.lower() for name in names))
 
 
-def _hosts(value: object) -> object:
-    """Names of hosts in lower case, with `*.` before them or without, and with a port behind them or without."""
+def hosts_in(value: object) -> tuple[str, ...]:
+    """Names of hosts in lower case, with `*.` before them or without, and with a port behind them or without. Raises
+    ValueError."""
     names = tuple(name.lower() for name in _names(value))
     for name in names:
         found = _HOST.fullmatch(name)
@@ -136,7 +137,7 @@ Domains = Annotated[
 ]
 Hosts = Annotated[
     tuple[str, ...],
-    BeforeValidator(_hosts),
+    BeforeValidator(hosts_in),
     ValueHint('a list of hosts without https://, such as ["pypi.org", "*.example.org", "localhost:8080"]'),
 ]
 Variables = Annotated[

@@ -1,5 +1,7 @@
 """Command lines that the sandbox holds, in whole turns."""
 
+import os
+import shutil
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -8,9 +10,20 @@ from pathlib import Path
 import pytest
 
 from harness.engine.permissions.asker import NoAsker
-from harness.events import AgentEnd, PermissionAsked, SandboxRefused, ToolEnded, ToolOutcome, ToolStarted
+from harness.events import (
+    AgentEnd,
+    Event,
+    Notice,
+    PermissionAsked,
+    SandboxFound,
+    SandboxRefused,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+)
 from harness.permissions import PermissionAnswer
 from harness.sandbox import Allowance, ProfileName, SandboxLevel
+from harness.sandbox.landlock import landlock_version
 from harness.sandbox.sandbox import Sandbox
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Stage, calls, says, stage
@@ -53,6 +66,31 @@ async def test_what_the_sandbox_refused_is_asked_about_when_the_line_is_called_a
     for _, request in user.asked:
         assert (request.profile, request.allowance) == (ProfileName.WORK, Allowance((str(file),)))
         assert "the sandbox keeps it from `.vscode/settings.json`" in request.dangers[0]
+
+
+async def test_a_sandbox_that_breaks_is_said_and_the_line_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "programs" / "bwrap"
+    program.parent.mkdir()
+    shutil.copy(str(shutil.which("bwrap")), program)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+
+    def breaks(event: Event) -> None:
+        if isinstance(event, ToolEnded):
+            program.unlink()
+            program.write_text("#!/bin/sh\nexit 1\n")
+            program.chmod(0o755)
+
+    lines = [f"touch {one}" for one in "abcd"]
+    async with held(tmp_path, "".join(calls(bash(line)) for line in lines) + says("Done.")) as here:
+        turn = await here.turn(on_event=breaks)
+        assert [path.name for path in here.workspace.glob("?")] == ["a"]
+    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.BROKEN, ToolOutcome.DENIED, ToolOutcome.DENIED]
+    assert len(turn.of(PermissionAsked)) == 2
+    (found,), (notice,) = turn.of(SandboxFound), turn.of(Notice)
+    assert found.level == ("files only" if landlock_version() else "none")
+    assert notice.text.startswith(f"the sandbox is now {found.level}")
 
 
 async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Path) -> None:

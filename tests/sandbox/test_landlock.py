@@ -459,6 +459,12 @@ def test_nothing_outside_is_listed_run_or_read_as_another_user(tree: Path) -> No
 
 
 @landlock
+def test_root_keeps_its_rights_over_files_and_processes_only() -> None:
+    done = held(EVERYTHING, "grep", "^CapEff", "/proc/self/status")
+    assert int(done.stdout.split()[1], 16) & ~0b100_1111_1011 == 0, "see capabilities(7): clock, network, devices, …"
+
+
+@landlock
 def test_a_command_inherits_no_descriptor() -> None:
     done = held(EVERYTHING, "bash", "-c", "echo /proc/self/fd/*")
     assert done.stdout == "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3\n"  # 3: the folder it lists

@@ -202,6 +202,15 @@ def test_the_home_as_a_workspace_shows_no_key(home: Path) -> None:
     assert (home / ".bashrc").read_text() == "x"
 
 
+def test_the_home_as_a_workspace_keeps_the_programs_of_the_user(home: Path) -> None:
+    tool = written(home / ".local/bin/git", "x")
+    path = f"{home}/.local/bin:{home}:bin:/usr/bin"
+    assert "Read-only" in shell(work(home, home, PATH=path), home, "echo y > .local/bin/git; echo y > other")
+    assert (tool.read_text(), (home / "other").exists()) == ("x", True)
+    below = work(home, home / "p", PATH=f"{home}/p/.venv/bin")
+    assert below.access(f"{home}/p/.venv/bin/pip") is Access.WRITE, "a virtual environment is the work of the project"
+
+
 def test_a_link_in_the_workspace_leads_only_to_what_is_in_the_profile(home: Path) -> None:
     written(home / ".ssh/id_rsa")
     written(home / ".pyenv/bin/python", "#!/bin/sh\necho runs").chmod(0o755)
@@ -411,6 +420,18 @@ def test_a_workspace_with_too_many_folders_is_not_complete(tmp_path: Path) -> No
     assert [MarkedFiles(marks, most).find(str(tmp_path)).complete for most in (12, 13)] == [False, True]
     assert Places(str(tmp_path), {}, marks).look(["/"]).cannot_hold == "the workspace is the whole disk"
     assert not Places(str(tmp_path), {}, marks).look([str(tmp_path)]).cannot_hold
+
+
+def test_more_keys_than_the_sandbox_can_hide_are_said(tmp_path: Path) -> None:
+    places = Places(str(tmp_path / "home"), {}, Marks(lambda path: path.endswith(".key"), lambda path: False))
+    for number in range(501):
+        if number == 500:
+            assert not places.look([str(tmp_path)]).cannot_hold
+        (tmp_path / f"{number}.key").touch()
+    machine = places.look([str(tmp_path)])
+    assert machine.cannot_hold.startswith("the workspace has too many files with keys")
+    hidden = profile_for(ProfileName.LOOK, machine).hidden
+    assert not any(path.startswith(str(tmp_path)) for path in hidden), "bubblewrap can hold a line that looks"
 
 
 ROOT, TOOL, CACHE, KEY, OBEYED = "/h/w", "/h/t", "/h/t/c", "/h/w/k", "/h/w/o"

@@ -140,6 +140,7 @@ def test_a_missing_bubblewrap_is_installed_by_the_system_s_own_command(tmp_path:
     [
         ("echo 'bwrap: No permissions' >&2; exit 1", "bubblewrap does not work: No permissions"),
         ("exit 3", "bubblewrap does not work: exit code 3"),
+        ('case "$*" in *--seccomp*) exit 4; esac', "bubblewrap does not work: exit code 4"),
         ("exec sleep 9", "bubblewrap does not work: it did not end within 1 s"),
     ],
 )

@@ -243,7 +243,7 @@ async def test_where_bubblewrap_is_gone_nothing_starts_and_the_machine_is_tried_
 ) -> None:
     assert await shell.run("true", profile=WORK) == ProcessResult(0)
     program.unlink()
-    with pytest.raises(SandboxError, match=r"its sandbox cannot be made, because .*bwrap is gone .*call it once more"):
+    with pytest.raises(SandboxError, match=r"its sandbox cannot be made, because .*bwrap is gone .*Call it again"):
         await shell.run("touch new", profile=WORK)
     with pytest.raises(SandboxError, match=r"bubblewrap is not installed.*the user is asked"):
         await shell.run("touch new", profile=WORK)
@@ -258,25 +258,44 @@ async def test_where_the_sandbox_cannot_be_made_the_command_did_not_begin(
     assert (await shell.run("exit 1", profile=WORK)).not_begun == ""
     sandbox = shell.processes.sandbox
     before = sandbox.state
+    assert before.level is SandboxLevel.FULL
     program.unlink()
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2; exit 1\n")
     program.chmod(0o755)
     finished = await shell.run("touch new", profile=WORK)
     assert finished.exit_code == 1
     assert finished.not_begun.startswith("its sandbox could not be made")
-    assert (sandbox.state.level, before.level) != (SandboxLevel.FULL, SandboxLevel.FULL)
+    assert sandbox.state is before, "nobody who shows the state waits for a new try"
+    assert sandbox.granted(WORK) is None
+    assert sandbox.state.level is not SandboxLevel.FULL
     assert not (root / "new").exists()
 
 
 @full
 async def test_a_workspace_that_is_the_whole_disk_has_no_sandbox(root: Path) -> None:
     sandbox = Sandbox(roots=lambda: (Path("/"),), search_path=os.environ["PATH"])
+    assert sandbox.state.in_words == "none: the workspace is the whole disk; to make it full: start in a smaller folder"
     assert sandbox.granted(WORK) is None
-    assert (sandbox.state.level, sandbox.state.why) == (SandboxLevel.NONE, "the workspace is the whole disk")
     with pytest.raises(SandboxError, match="the whole disk"):
         await sandbox.enter(WORK, ("true",), cwd=root, environment={})
     entered = await sandbox.enter(LOOK, ("true",), cwd=root, environment={})
     assert entered.command == ("true",)
+
+
+@full
+async def test_another_state_is_news_once(root: Path, program: Path) -> None:
+    sandbox = Sandbox(roots=lambda: (root,), search_path=str(program.parent))
+    assert (sandbox.take_change(), sandbox.state.level, sandbox.take_change()) == (None, SandboxLevel.FULL, None)
+    for breaks in (True, False):
+        program.rename(program.with_name("gone")) if breaks else program.with_name("gone").rename(program)
+        assert sandbox.take_change() is None, "nothing is tried for that"
+        sandbox.look_again()
+        if breaks:
+            with pytest.raises(SandboxError, match="that it needs is missing"):  # it was decided by the full one
+                await sandbox.enter(LOOK, ("true",), cwd=root, environment={})
+        assert (sandbox.granted(WORK) is None) is breaks
+        assert [sandbox.take_change() for _ in range(2)] == [sandbox.state, None]
+        assert (sandbox.state.level is SandboxLevel.FULL) is not breaks
 
 
 @full
@@ -291,7 +310,7 @@ async def test_a_private_folder_that_is_gone_is_made_again(shell: Shell, tempora
 async def test_without_a_private_folder_nothing_starts(shell: Shell, temporary: Path, root: Path) -> None:
     temporary.rmdir()
     try:
-        with pytest.raises(SandboxError, match=r"its private folder cannot be made in .* make room there"):
+        with pytest.raises(SandboxError, match=r"folder cannot be made in .* \(No such file or directory\); mend that"):
             await shell.run("touch new", profile=WORK)
     finally:
         temporary.mkdir()

@@ -71,6 +71,7 @@ async def test_the_command_shows_the_state_the_hosts_with_their_origin_and_what_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_PASSWORD_OF_THE_TEST", "not inherited")
+    monkeypatch.setenv("PATH", str(tmp_path / "programs"))
     async with PracticeServer(script=Script.parse(says("Hello."))) as server:
         loaded = settings_of(tmp_path, server.base_url, sandbox="auto", sandbox_hosts=["pypi.org"])
         async with await open_session(loaded, NoAsker(), warm=False) as session:
@@ -80,12 +81,12 @@ async def test_the_command_shows_the_state_the_hosts_with_their_origin_and_what_
             for wrong in ("b.example", "pypi.org", ""):
                 with pytest.raises(HarnessError, match=r"is not allowed|of the settings|is not known"):
                     run_command(f"/sandbox remove {wrong}", session)
-            session.processes.sandbox.state = HALF
+            session.processes.sandbox.state = FULL  # bubblewrap was removed meanwhile
             shown = run_command("/sandbox", session)
             assert isinstance(shown, StartTask)
             text = await shown.work
     rows = dict(line.split(maxsplit=1) for line in text.splitlines())
-    assert (rows["state"], rows["because"]) == ("files only, by Landlock", "bubblewrap is not installed")
+    assert rows["because"].startswith("bubblewrap is not installed")
     assert rows["hosts"] == "pypi.org (from the settings), a.example (for this session)"
     assert re.fullmatch(r"[1-9]\d* variables? with secrets", rows["hidden"])
     assert max(map(len, text.splitlines())) < 80

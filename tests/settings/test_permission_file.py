@@ -54,6 +54,7 @@ def test_a_rule_for_one_folder_holds_there_only(tmp_path: Path) -> None:
         ("allow = [", "not valid TOML"),
         ("allow = 'bash'", "has to be a list of rules"),
         ("allow = [1]", "has to be a list of rules"),
+        ("sandbox_hosts = ['https://pypi.org/']", "sandbox_hosts has to be a list of hosts without https://"),
         ("permit = ['bash']", "not 'permit'"),
         ("[folders]\n'/a' = 1", "a table for each folder"),
         ("[folders.'/a']\nallow = 1", "has to be a list of rules"),

@@ -266,7 +266,7 @@ async def test_a_command_whose_sandbox_breaks_did_not_run_and_the_result_says_so
     broken = await bash(held, limits, "touch new")
     assert (broken.outcome, broken.category) == (ToolOutcome.BROKEN, FailureCategory.CANNOT_START)
     assert why in broken.content
-    assert "call it once more" in broken.content
+    assert "Call it again" in broken.content
     assert ("bwrap: no namespace" in broken.content) is left
     assert list(context.workspace.root.iterdir()) == []
     await processes.aclose()

@@ -28,7 +28,7 @@ def sandbox_for(settings: Settings, rules: SessionRules | None = None, hosts: Ho
     sandbox = Sandbox(
         settings.sandbox,
         places=_places(rules) if rules else None,
-        roots=(lambda: rules.workspace.roots) if rules else None,
+        roots=lambda: rules.workspace.roots if rules else (settings.workspace,),
         hosts=hosts,
         inherited=settings.sandbox_env,
         search_path=own_search_path(settings.workspace),

@@ -145,7 +145,7 @@ def _question(summary: str, hosts: Sequence[str], source: str) -> str:
     more = ", ".join(hosts[1:])
     named_by = f"{source} of this folder {'name' if source.endswith('s') else 'names'} it" if source else ""
     rest = f"\n{named_by}{f', and with it: {more}' if more else ''}." if named_by else ""
-    return f"`{shorten_line(summary, MOST_OF_A_LINE)}` wants to reach {hosts[0]}.{rest}"
+    return f"May this command reach {hosts[0]}?\n`{shorten_line(summary, MOST_OF_A_LINE)}`{rest}"
 
 
 def _related(folder: Path, host: str) -> tuple[str, tuple[str, ...]]:

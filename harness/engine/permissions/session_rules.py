@@ -196,10 +196,14 @@ class SessionRules:
         With `keep` they are saved for later sessions in this folder; raises HarnessError where they cannot be.
         """
         hosts = tuple(hosts)
-        self.host_scopes |= dict.fromkeys(hosts, RuleScope.ALWAYS if keep else RuleScope.SESSION)
-        self._report(HOSTS, f"{', '.join(hosts)} ({'always' if keep else 'session'})")
-        for host in hosts if keep else ():
-            self._kept_in().add(HOSTS, host, here=True)
+        self.host_scopes |= dict.fromkeys(hosts, RuleScope.SESSION)
+        try:
+            for host in hosts if keep else ():
+                self._kept_in().add(HOSTS, host, here=True)
+                self.host_scopes[host] = RuleScope.ALWAYS
+        finally:
+            scopes = set(map(self.host_scopes.__getitem__, hosts))
+            self._report(HOSTS, f"{', '.join(hosts)} ({'always' if scopes == {RuleScope.ALWAYS} else 'session'})")
 
     def forget_host(self, host: str) -> None:
         """Ask about a host again, also in later sessions. Raises HarnessError for one that the settings allow."""

@@ -32,6 +32,7 @@ from harness.events import (
     Notice,
     PlanChanged,
     ResultLabelled,
+    SandboxFound,
     SandboxRefused,
     SettingChanged,
     ToolCall,
@@ -266,6 +267,7 @@ class ToolCalls:
         if looked_up is None:
             return None
         request = looked_up
+        self._report_sandbox()
         decision = self._permissions.decide(request)
         if hooked.verdict is not None:
             decision = with_verdict(decision, hooked.verdict, hooked.reason)
@@ -328,6 +330,12 @@ class ToolCalls:
         inside = (*self._workspace.roots, self._outputs.resolve())
         real = [Path(path) for places in disk.places.values() for path in places]
         return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
+
+    def _report_sandbox(self) -> None:
+        """Say what holds commands from now on, where that has changed."""
+        if state := self._processes.sandbox.take_change():
+            self._conversation.emit(SandboxFound(state.level.value, state.by, state.why, state.repair))
+            self._conversation.emit(Notice("warning", f"the sandbox is now {state.in_words}"))
 
     def _report_decision(self, decision: Allow) -> None:
         """Warn the user about a call that runs without a question."""

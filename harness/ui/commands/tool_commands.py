@@ -15,7 +15,7 @@ EFFECTS = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"
 PROFILES = {
     SandboxLevel.FULL: (
         "read-only lines: read workspace and system, no network",
-        "lines without a danger: write the workspace, reach the hosts",
+        "lines without a danger: write the workspace, reach the hosts below",
     ),
     SandboxLevel.FILES: (
         "read-only lines: read workspace and system, write nothing",

@@ -98,7 +98,7 @@ async def test_what_the_file_of_a_package_manager_names_is_offered_together(tmp_
     assert await command.reach("files.pythonhosted.org", 443, near=False) == ""
     assert [asked.hosts for asked in user.asked] == [("pypi.org", "files.pythonhosted.org")]
     assert user.asked[0].question == (
-        "`pip install requests` wants to reach pypi.org.\n"
+        "May this command reach pypi.org?\n`pip install requests`\n"
         "pyproject.toml of this folder names it, and with it: files.pythonhosted.org."
     )
     assert await command.reach("pypi.org", 8443, near=False) == ""
@@ -163,3 +163,6 @@ async def test_a_host_that_cannot_be_kept_is_allowed_for_the_session_and_that_is
     (notice,) = session.of(Notice)
     assert isinstance(notice, Notice)
     assert "a.example is allowed in this session only: There is no file" in notice.text
+    assert session.of(SettingChanged) == [SettingChanged("sandbox_hosts", "a.example (session)")]
+    session.rules.forget_host("a.example")
+    assert session.rules.hosts == ()

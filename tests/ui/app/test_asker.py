@@ -10,7 +10,9 @@ from harness.ui.app.question import Question
 pytestmark = pytest.mark.anyio
 
 LABELS = ("yes, for this command", "yes, in this session", "yes, always in this folder", "no")
-ASKED = QuestionAsked("c", "`x` wants to reach pypi.org.", tuple(map(QuestionOption, LABELS)), hosts=("pypi.org",))
+ASKED = QuestionAsked(
+    "c", "May this command reach pypi.org?\n`x`", tuple(map(QuestionOption, LABELS)), hosts=("pypi.org",)
+)
 
 
 @pytest.mark.parametrize(

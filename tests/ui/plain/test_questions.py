@@ -328,7 +328,7 @@ async def test_an_edited_plan_that_was_not_changed_is_the_same_also_with_the_mar
 
 HOSTS = QuestionAsked(
     "call",
-    "`pip install x` wants to reach pypi.org.\npyproject.toml of this folder names it.",
+    "May this command reach pypi.org?\n`pip install x`\npyproject.toml of this folder names it.",
     tuple(map(QuestionOption, ("yes, for this command", "yes, in this session", "yes, always in this folder", "no"))),
     hosts=("pypi.org",),
 )
@@ -350,5 +350,7 @@ HOSTS = QuestionAsked(
 async def test_hosts_are_allowed_by_a_letter_and_by_nothing_else(lines: tuple[str, ...], answer: UserAnswer) -> None:
     given, shown, _ = await _answer(HOSTS, *lines)
     assert given == answer
-    assert shown.startswith("? `pip install x` wants to reach pypi.org.\n  pyproject.toml of this folder names it.\n")
+    assert shown.startswith(
+        "? May this command reach pypi.org?\n  `pip install x`\n  pyproject.toml of this folder names it."
+    )
     assert "y yes, for this command, s yes, in this session, a yes, always in this folder, n no" in shown
