@@ -162,12 +162,14 @@ def _recursive(why: str) -> Check:
 def _rsync(arguments: ParsedArguments) -> str:
     return (
         "it removes what the other side does not have"
-        if arguments.has("", "--delete", "--del", "--remove-source-files")
+        if arguments.has("", "--del", "--remove-source-files") or arguments.values("--delete")
         else ""
     )
 
 
 def _tar(arguments: ParsedArguments) -> str:
+    if arguments.has("", "--remove-files", "--recursive-unlink", "--unlink-first"):
+        return _FOR_GOOD
     return (
         "it runs commands of its own"
         if arguments.has("I", "--checkpoint-action", "--to-command", "--use-compress-program")
@@ -348,6 +350,7 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
         "rsync": _rsync,
         "tar": _tar,
         "sed": _sed,
+        "zip": _with(_FOR_GOOD, "m", "--move"),
         "source": _sources,
         ".": _sources,
         "docker": _docker,
@@ -382,8 +385,7 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("useradd", "userdel", "usermod", "passwd", "chpasswd", "visudo"), "it changes who may log in"),
         **dict.fromkeys(("iptables", "nft", "ufw"), "it changes what reaches this machine"),
         "unlink": _FOR_GOOD,
-        "shred": "it removes files for good",
-        "srm": "it removes files for good",
+        **dict.fromkeys(("shred", "srm", "wipe", "scrub"), "it removes files for good"),
         "insmod": "it changes the kernel",
         "modprobe": "it changes the kernel",
         "alias": "other commands mean something else then",

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from harness.sandbox.proxy import CommandNetwork
 
 MOST_CONFIG_BYTES = 200_000
+MOST_REFUSED = 20
+"""Hosts that one command is refused with a question or a report of their own."""
 MOST_OF_A_LINE = 60
 """Characters of the command in a question; the call above it shows more."""
 ONCE, SESSION, ALWAYS, NO = "yes, for this command", "yes, in this session", "yes, always in this folder", "no"
@@ -80,6 +82,7 @@ class CommandHosts:
         """
         self._rules, self._turn, self._caller = rules, turn, caller
         self._own = tuple(hosts)
+        self._refused = 0
 
     @property
     def local_ports(self) -> tuple[int, ...]:
@@ -95,13 +98,18 @@ class CommandHosts:
         if allows(self._list, host, port):
             return ""
         entry = entry_for(host, port)
+        if self._refused >= MOST_REFUSED:
+            return f"it was refused {MOST_REFUSED} others before"
         if near:
             why = f'it is this machine or in its network; only sandbox_hosts = ["{entry}"] in the settings allows it'
         elif self._caller is None:
             why = _nobody(entry)
         else:
             async with self._turn:
+                if self._refused >= MOST_REFUSED:  # while this one waited
+                    return f"it was refused {MOST_REFUSED} others before"
                 why = "" if allows(self._list, host, port) else await self._asked(self._caller, host, port)
+        self._refused += bool(why)
         if why and self._caller is not None:
             _report(self._caller, named(host, port), why)
         return why

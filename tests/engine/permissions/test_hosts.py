@@ -9,7 +9,7 @@ import pytest
 
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer
-from harness.engine.permissions.hosts import ALWAYS, NO, ONCE, SESSION, CommandCaller, CommandHosts
+from harness.engine.permissions.hosts import ALWAYS, MOST_REFUSED, NO, ONCE, SESSION, CommandCaller, CommandHosts
 from harness.engine.permissions.session_rules import SessionRules
 from harness.events import Event, Notice, QuestionAnswered, QuestionAsked, SandboxRefused, SettingChanged
 from harness.settings import Settings
@@ -124,6 +124,18 @@ async def test_without_a_user_it_is_refused_and_the_reason_names_the_setting(tmp
     more = await command.reach("b.example", 22, near=False)
     (denial,) = session.conversation.denials
     assert denial.why == f"the sandbox refused a.example:443: {why}; b.example:22: {more}", "one for each call"
+
+
+async def test_a_command_that_wants_very_many_hosts_is_asked_about_a_few(tmp_path: Path) -> None:
+    user = ScriptedUser(*[chosen(NO)] * 500)
+    session = Session(tmp_path, user, ["pypi.org"])
+    command = session.command()
+    hosts = [f"h{number}.example" for number in range(500)]
+    answers = await asyncio.gather(*(command.reach(host, 443, near=False) for host in hosts))
+    assert all(answers)
+    assert [len(user.asked), len(session.of(SandboxRefused))] == [MOST_REFUSED, MOST_REFUSED]
+    assert len(session.conversation.denials[0].why) < 3_000
+    assert await command.reach("pypi.org", 443, near=False) == ""
 
 
 async def test_this_machine_and_its_network_are_never_asked_about(tmp_path: Path) -> None:
