@@ -18,7 +18,14 @@ BASH = shutil.which("bash")
 
 
 @pytest.mark.parametrize(
-    "line", ["cd tests && ls && cd ..", "cd a && cat ../b", "cd a/b && ls ../.. && cd ../.. && ls", "cd . && ls"]
+    "line",
+    [
+        "cd tests && ls && cd ..",
+        "cd a && cat ../b",
+        "cd a/b && ls ../.. && cd ../.. && ls",
+        "cd . && ls",
+        "cd a && ls .. 2>&1",
+    ],
 )
 def test_a_chain_that_comes_back_stays_in_the_workspace(line: str) -> None:
     assert isinstance(decided(line), Allow)
@@ -34,7 +41,23 @@ def test_a_folder_that_is_not_certain_is_asked_about() -> None:
     assert [line for line in table if not isinstance(decided(line), Ask)] == []
 
 
-STEPS = ["cd a", "cd ..", "cd a/b", "cd .", "cd link", "cd nowhere", "true", "false", "(cd a)", ": $(cd a)"]
+STEPS = [
+    "cd a >&2",
+    "true >&2",
+    "cd a <&-",
+    "cd a >&9",
+    "cd a <<< x",
+    "cd a",
+    "cd ..",
+    "cd a/b",
+    "cd .",
+    "cd link",
+    "cd nowhere",
+    "true",
+    "false",
+    "(cd a)",
+    ": $(cd a)",
+]
 JOINTS = [" && ", " && ", " && ", "; ", " || ", " | ", " & ", "\n"]
 
 

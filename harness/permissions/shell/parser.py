@@ -454,7 +454,7 @@ class _Reading:
             start = self.at.position
             if (redirect := self._redirect()) is not None:
                 redirects += redirect
-                plain = plain and bool(redirect)
+                plain = plain and "<<" not in self.at.since(start)
                 something, end = True, self.at.position
                 continue
             if not self._at_word():
