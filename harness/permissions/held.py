@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from harness.permissions.dangers import INTERPRETERS, UNKNOWN_TEXT, WHATEVER, as_git
 from harness.permissions.disk import Disk
@@ -48,13 +49,17 @@ class Problem:
         """Whether a profile makes up for it. `home`: that of the user, absolute."""
         match self.held:
             case HeldBy.VISIBLE:
-                return all(granted.access(path) or _is_private(f"{path}/", home) for path in self.paths)
+                return all(map(partial(_is_visible, granted, home), self.paths))
             case HeldBy.HIDDEN:
                 return not any(map(granted.access, self.paths))
             case HeldBy.PRIVATE:
                 return all(_is_private(f"{path}/", home) for path in self.paths)
             case _:
                 return self.held is HeldBy.PROFILE
+
+
+def _is_visible(granted: Profile, home: str, path: str) -> bool:
+    return bool(granted.access(path) or _OF_THE_KERNEL.fullmatch(path) or _is_private(f"{path}/", home))
 
 
 Parts = Sequence[tuple[Requirement, Problem | None]]
@@ -98,6 +103,19 @@ def sees_outside(parts: Parts) -> str:
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
 
 
+def moves_files_of_git(parts: Parts) -> bool:
+    """The line does nothing but let git exchange the files of the workspace for those of a commit, or remove a
+    worktree. Git would stop in the middle of that where a file is read-only."""
+    commands = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
+    return bool(commands) and all(map(_moves_files, commands))
+
+
+def _moves_files(need: Requirement) -> bool:
+    git = as_git(need.words)
+    texts = [word.text for word in git.rest] if git else []
+    return texts[:1] != [] and texts[0] in _MOVING and texts[:2] != ["bisect", "run"]
+
+
 # ── what a sandbox is in the way of ─────────────────────────────────────────────────────────────
 
 _SEES = names(
@@ -116,6 +134,10 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 """Package managers of the system; what they show is visible in a sandbox."""
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
+_MOVING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout add")
+"""Subcommands of git that take the content of files from a commit, and run no other program for that."""
+_OF_THE_KERNEL = re.compile(r"/proc/(?!net)[a-z].*", re.DOTALL)
+"""What is the same in a sandbox: not processes, and not the network."""
 _QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
 _THIS_MACHINE = re.compile(r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/].*)?")
 
@@ -127,13 +149,13 @@ def _works_outside(need: Requirement) -> bool:
     if name in _SEES | _ELSEWHERE or (name in _OF_THE_SYSTEM and not need.looks):
         return True
     if (git := as_git(need.words)) is not None and git.rest:
-        return _is_elsewhere(git)
+        return _is_elsewhere(git, looks=need.looks)
     if name == "rsync":
         return any(re.match(r"(?:[\w.-]+@)?[\w.-]+:", word.text) for word in rest)
     return name == "kill" and any(word.known and word.text.isdecimal() for word in rest)
 
 
-def _is_elsewhere(git: GlobalOptions) -> bool:
+def _is_elsewhere(git: GlobalOptions, *, looks: bool) -> bool:
     subcommand, rest = git.rest[0].text, git.rest[1:]
     named = [word.text for word in rest if not word.text.startswith("-")]
     match subcommand:
@@ -144,7 +166,7 @@ def _is_elsewhere(git: GlobalOptions) -> bool:
         case "submodule":
             return named[:1] in (["add"], ["update"])
         case "config":
-            return any(word.text in ("--global", "--system") for word in rest)
+            return not looks and any(word.text in ("--global", "--system") for word in rest)
         case _:
             return subcommand in _REMOTE
 

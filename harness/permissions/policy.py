@@ -29,6 +29,7 @@ from harness.permissions.held import (
     Parts,
     Problem,
     leaves_a_server,
+    moves_files_of_git,
     only_sees_outside,
     profile_for,
     sees_outside,
@@ -72,6 +73,8 @@ class RuleVerdict:
     """One wider rule that would have allowed all of it; empty: none is safe to offer."""
     profile: ProfileName | None = None
     """The profile in which a full sandbox holds it, so that it needs no question; None: there is none."""
+    allowance: Allowance = NOTHING_MORE
+    """What it may do there beyond the profile."""
     sees_outside: str = ""
     """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
     only_outside: bool = False
@@ -158,6 +161,7 @@ class RuleBook:
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
             profile=self._profile(request, parts),
+            allowance=_what_git_exchanges(request, self.around) if moves_files_of_git(parts) else NOTHING_MORE,
             sees_outside=sees_outside(parts),
             only_outside=only_sees_outside(parts),
         )
@@ -286,6 +290,15 @@ class RuleBook:
         paths = (rule.path for rule in self._rules if rule.verdict is Verdict.ALLOW and rule.covers(need, disk))
         named = self.around.names_obeyed if obeyed else self.around.names_outside
         return any(path is not None and named(path) for path in paths)
+
+
+def _what_git_exchanges(request: PermissionRequest, around: Surroundings) -> Allowance:
+    """What is read-only in the profile WORK, but neither hooks nor settings of git."""
+    if (granted := request.sandbox) is None:
+        return NOTHING_MORE
+    own = {f"{root}/.git" for root in granted.writable}
+    others = (path for path in granted.read_only if around.run_or_obeyed(path) and path not in own)
+    return Allowance(tuple(path for path in others if "/.git/" not in path or "/.git/worktrees/" in path))
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:
@@ -473,7 +486,7 @@ class Permissions:
         if not judgement.missing:
             return None
         looks = judgement.profile is ProfileName.LOOK
-        more = NOTHING_MORE if looks else self.more
+        more = NOTHING_MORE if looks else self.more.with_more(judgement.allowance)
         return Allow("the sandbox holds it", profile=judgement.profile, allowance=more, looks=looks)
 
     def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:

@@ -147,7 +147,7 @@ class CommandNetwork:
         assert task is not None
         self._tasks.add(task)
         try:
-            with suppress(OSError):
+            with suppress(OSError, asyncio.CancelledError):  # `close` cancels it; asyncio would print that as an error
                 if len(self._tasks) > MOST_CONNECTIONS:
                     await _answer(ProxyRefusal(503, "Too many connections at once."), reader, writer)
                 else:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from harness.permissions import PermissionAnswer
 from harness.sandbox import Allowance, ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
 from harness.sandbox.sandbox import Sandbox
+from harness.tools.bash import MADE_OBEYED
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_agents import ends, of_subagent, on_stage, task
@@ -99,6 +101,30 @@ async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Pa
         turn = await here.turn()
         assert (here.workspace / "a").exists()
     assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.DENIED]
+
+
+def two_branches(folder: Path) -> None:
+    """Commit, leave a branch there, and commit what an editor obeys again."""
+    git = ("git", "-C", str(folder), "-c", "user.name=Ada", "-c", "user.email=ada@example.invalid")
+    for arguments in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "a"), ("branch", "other")):
+        subprocess.run([*git, *arguments], check=True)
+    (folder / ".vscode" / "settings.json").write_text('{"a": 1}')
+    subprocess.run([*git, "commit", "-qam", "b"], check=True)
+
+
+async def test_git_may_exchange_files_that_others_obey_and_the_result_names_them(tmp_path: Path) -> None:
+    lines = ("git switch -q other", "git status -s", "git worktree add -q a", "git worktree remove a")
+    async with held(tmp_path, calls(*map(bash, lines)) + says("Done.")) as here:
+        two_branches(here.workspace)
+        turn = await here.turn()
+        assert (here.workspace / ".vscode" / "settings.json").read_text() == "{}"
+        assert not (here.workspace / "a").exists()
+        named = MADE_OBEYED.format(paths=here.workspace / ".vscode")
+    assert outcomes(turn) == [ToolOutcome.OK] * 4
+    assert [str(result["content"]) for result in turn.results[:2]] == [
+        f"(no output)\n\n[exit 0]{named}",
+        "(no output)\n\n[exit 0]",
+    ]
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])

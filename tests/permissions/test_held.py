@@ -263,6 +263,27 @@ def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: st
     assert isinstance(gate.decide(in_sandbox(gate, line)), Ask) is asks
 
 
+@pytest.mark.parametrize(
+    ("line", "opens"),
+    [
+        ("git switch main", True),
+        ("cd src && git stash; git checkout main && git status | head", True),
+        ("git worktree remove a", True),
+        ("git switch main && make", False),
+        ("git bisect run make", False),
+        ("git commit -m x", False),
+    ],
+)
+def test_a_line_that_only_lets_git_exchange_files_may_change_what_others_obey(line: str, opens: bool) -> None:
+    gate = permissions()
+    root, git = AROUND.workspace, f"{AROUND.workspace}/.git"
+    opened = (f"{root}/.vscode", f"{root}/a/.git", f"{git}/worktrees/a/gitdir")
+    work = replace(WORK, read_only=(*opened, f"{root}/bin", f"{git}/hooks", f"{root}/.git", f"{git}/config", f"{git}/info/attributes"))
+    decision = gate.decide(in_sandbox(gate, line, work))
+    assert isinstance(decision, Allow), decision
+    assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, opened if opens else ())
+
+
 def test_a_line_that_only_looks_gets_more_as_work() -> None:
     gate = permissions()
     asked = gate.decide(in_sandbox(gate, "cat a", refused=REFUSED))
