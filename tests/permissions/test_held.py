@@ -278,7 +278,10 @@ def test_a_line_that_only_lets_git_exchange_files_may_change_what_others_obey(li
     gate = permissions()
     root, git = AROUND.workspace, f"{AROUND.workspace}/.git"
     opened = (f"{root}/.vscode", f"{root}/a/.git", f"{git}/worktrees/a/gitdir")
-    work = replace(WORK, read_only=(*opened, f"{root}/bin", f"{git}/hooks", f"{root}/.git", f"{git}/config", f"{git}/info/attributes"))
+    work = replace(
+        WORK,
+        read_only=(*opened, f"{root}/bin", f"{git}/hooks", f"{root}/.git", f"{git}/config", f"{git}/info/attributes"),
+    )
     decision = gate.decide(in_sandbox(gate, line, work))
     assert isinstance(decision, Allow), decision
     assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, opened if opens else ())
