@@ -170,11 +170,15 @@ def _rsync(arguments: ParsedArguments) -> str:
 def _tar(arguments: ParsedArguments) -> str:
     if arguments.has("", "--remove-files", "--recursive-unlink", "--unlink-first"):
         return _FOR_GOOD
-    return (
-        "it runs commands of its own"
-        if arguments.has("I", "--checkpoint-action", "--to-command", "--use-compress-program")
-        else ""
-    )
+    first = arguments.words[0].text if arguments.words else ""  # a cluster of options, also without a dash
+    runs = arguments.has("IF", *_TAR_RUNS) or re.fullmatch("[a-zA-Z]*[IF][a-zA-Z]*", first)
+    return "it runs commands of its own" if runs else ""
+
+
+_TAR_RUNS = (
+    *("--checkpoint-action", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script"),
+    *("--rsh-command", "--rmt-command"),
+)
 
 
 def _sed(arguments: ParsedArguments) -> str:

@@ -249,10 +249,13 @@ class _Line:
     def _not_understood(self, simple: SimpleCommand, name: str) -> Iterator[Requirement]:
         """Any of the words may be a path, and what becomes of it is known of few programs."""
         kind, searches = _kind_of(simple, name), _searches(simple, name)
+        positionals = ParsedArguments(simple.words[1:]).positionals
         for word in (HERE, *_places(simple, name)) if searches else _places(simple, name):
             if word.kind is not WordKind.UNKNOWN:
                 yield from self._path(kind, word, simple, searches=searches)
-        last = ParsedArguments(simple.words[1:]).positionals[-1:]
+                if kind is RequirementKind.READ and word not in positionals[:1]:  # a script may write its words
+                    yield from self._path(RequirementKind.TOUCH, word, simple)
+        last = positionals[-1:]
         if name in COPIERS and last and last[0].kind is not WordKind.UNKNOWN:
             yield from self._path(RequirementKind.WRITE, last[0], simple)
         if name in UNPACKERS:
@@ -415,7 +418,7 @@ def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
     found = [word for word in found if not re.search(r"\n|^(?!file:)[a-z+]+://", word.text, re.IGNORECASE)]
     for word in tuple(found):
         parts = {file_before(word.text)}
-        if not re.search(r"\s|^[\w.@-]+:/", word.text):  # host:/path is on another machine
+        if not re.search(r"\s|^\w[\w.@-]*:/", word.text):  # host:/path is on another machine, .:/path is not
             parts.update(part for at in re.finditer("[=:@,<]+", word.text) for part in _parts(word.text, at))
         found += [Word(part, word.kind, home=part.startswith("~/")) for part in sorted(parts) if part]
     return tuple(found)

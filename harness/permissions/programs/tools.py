@@ -67,7 +67,7 @@ _PS = _forms(
     rf"-(?:e|A|p [0-9,]+ -)?o {_COLUMNS}=?(?:,{_COLUMNS}=?)*(?: --sort=-?{_COLUMNS})?(?: --no-headers)?",
     rf"aux --sort=-?{_COLUMNS}",
 )
-_NAME = r"[\w.+-]+"
+_NAME = r"\w[\w.+-]*"
 _GH_LIST = (
     r"(?: (?:--limit|-L) [0-9]+| (?:--state|-s) [a-z]+| (?:--author|-A|--label|-l|--branch|-b) [\w@.-]+"
     r"| --json [\w,]+)*"
