@@ -134,8 +134,12 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 """Package managers of the system; what they show is visible in a sandbox."""
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
-_MOVING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout add")
-"""Subcommands of git that take the content of files from a commit, and run no other program for that."""
+_MOVING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout add branch tag")
+"""Subcommands of git that take the content of files from a commit, and run no other program for that; and what stands
+beside them."""
+_REMOTE_LOOKS = names("-v --verbose show get-url prune update")
+_OF_A_BRANCH = names("-m -M --move -u --set-upstream-to --unset-upstream --edit-description")
+"""Options of `git branch` that write the settings of the repository."""
 _OF_THE_KERNEL = re.compile(r"/proc/(?!net)[a-z].*", re.DOTALL)
 """What is the same in a sandbox: not processes, and not the network."""
 _QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
@@ -180,8 +184,17 @@ def _only_changes_settings(parts: Parts) -> bool:
     acting = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not need.looks]
     gits = [git for git in (as_git(need.words) for need in acting) if git and git.rest]
     words = [[word.text for word in git.rest] for git in gits]
-    changes = [one[0] == "config" or one[:2] in (["remote", "add"], ["remote", "set-url"]) for one in words]
-    return bool(changes) and len(changes) == len(acting) and all(changes)
+    return bool(words) and len(words) == len(acting) and all(map(_changes_settings, words))
+
+
+def _changes_settings(words: Sequence[str]) -> bool:
+    match words[0]:
+        case "remote":
+            return words[1:2] != [] and words[1] not in _REMOTE_LOOKS
+        case "branch":
+            return any(word in _OF_A_BRANCH or word.startswith("--set-upstream-to=") for word in words)
+        case subcommand:
+            return subcommand == "config"
 
 
 def _only_talks_to_this_machine(parts: Parts) -> bool:

@@ -75,7 +75,9 @@ _NAMED = re.compile(
     r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
     r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
 )
-_REFUSED = re.compile("Permission denied|Read-only file system|Operation not permitted|PermissionError")
+_REFUSED = re.compile(
+    "Permission denied|Read-only file system|Operation not permitted|PermissionError|Device or resource busy"
+)
 _FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
