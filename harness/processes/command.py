@@ -48,7 +48,7 @@ class SessionLeader:
         """
         self._popen = subprocess.Popen(
             entered.command,
-            cwd=cwd,
+            cwd=str(cwd),
             env=entered.environment,
             pass_fds=entered.pass_fds,
             stdin=stdin,

@@ -91,6 +91,11 @@ _VARIABLES = dict(
     )
 )
 """Variables that say where a folder is instead; of two that fit, the one for the longer path counts."""
+_CERTIFICATES = _words(
+    "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS PIP_CERT GIT_SSL_CAINFO "
+    "CARGO_HTTP_CAINFO AWS_CA_BUNDLE"
+)
+"""Variables that name the certificates of authorities, which are public: without them no host is trusted."""
 _PREFIX = ("lib", "lib64", "libexec", "share", "versions", "plugins", "pyvenv.cfg", "conda-meta")
 """What shows that a folder above a folder of programs belongs to them."""
 _MAY_HOLD_KEYS = _words(
@@ -231,6 +236,7 @@ class Places:
         named = [*_SYSTEM, *map(self._expanded, _TOOLS), *own]
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
         named += self._named_by_git()
+        named += filter(posixpath.isabs, (self._environ.get(name, "") for name in _CERTIFICATES))
         for program, paths in _CACHES.items():
             self._make(self._expanded(paths.split()[0]), program)
         caches = [self._expanded(path) for paths in _CACHES.values() for path in paths.split()]

@@ -135,6 +135,13 @@ def test_a_variable_says_where_a_tool_is(tmp_path: Path) -> None:
     assert (profile.access(f"{base}/bin/x"), profile.access(f"{base}/registry/x")) == (Access.READ, Access.WRITE)
 
 
+def test_the_certificates_that_a_variable_names_are_seen(home: Path) -> None:
+    authority = written(home / "company" / "ca.pem", "public\n")
+    other = written(home / "company" / "key.pem")
+    profile = work(home, home / "w", PIP_CERT=str(authority), SSL_CERT_DIR=str(home))
+    assert [profile.access(str(one)) for one in (authority, other)] == [Access.READ, Access.NONE]
+
+
 def test_git_has_the_author_that_its_included_settings_name(home: Path) -> None:
     workspace = repository(home / "w")
     written(home / ".gitconfig", '[include]\n\tpath = ~/own/git.inc\n[core]\n\tattributesFile = "~/.ssh/id_rsa"\n')

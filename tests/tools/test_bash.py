@@ -166,7 +166,7 @@ async def test_a_workspace_that_is_gone_is_reported(context: ToolContext, limits
     context.workspace.root.rmdir()
     result = await bash(context, limits, "true")
     assert result.outcome is ToolOutcome.BROKEN
-    assert "could not be started" in result.content
+    assert "could not be started: [Errno 2] No such file or directory: '/" in result.content
 
 
 async def test_a_cancelled_call_raises_with_what_it_had_and_closes_its_file(
