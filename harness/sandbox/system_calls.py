@@ -1,8 +1,9 @@
 """Refuses to a command the system calls that Landlock, or a namespace, lets through (Linux: a seccomp filter).
 
-For Landlock that is whatever changes rights, owner, times and attributes of a file, and every socket but those that ask
-the kernel itself: they would reach servers through a path, and by UDP. A filter belongs to a thread and to all that it
-starts. It reads numbers, so it knows the machines below; on others nothing is refused.
+For Landlock that is whatever changes rights, owner, times and attributes of a file, what processes share beside files
+(keyrings, memory, queues), limits of other processes, and every socket but those that ask the kernel itself: they would
+reach servers through a path, and by UDP. A filter belongs to a thread and to all that it starts. It reads numbers, so
+it knows the machines below; on others nothing is refused.
 https://docs.kernel.org/userspace-api/seccomp_filter.html
 """
 
@@ -35,6 +36,10 @@ class _Machine:
     """The chmod, chown, utime, setxattr and removexattr families."""
     keys: tuple[int, ...]
     """add_key, request_key, keyctl."""
+    shares: tuple[int, ...]
+    """The shm, sem and msg families, mq_open and mq_unlink."""
+    limits: int
+    """prlimit64."""
 
 
 _MACHINES: Mapping[str, _Machine] = {
@@ -43,8 +48,13 @@ _MACHINES: Mapping[str, _Machine] = {
         41,
         (90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280),
         (248, 249, 250),
+        (29, 30, 31, *range(64, 72), 220, 240, 241),
+        302,
     ),
-    "aarch64": _Machine(0xC00000B7, 198, (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88), (217, 218, 219)),
+    "aarch64": _Machine(
+        *(0xC00000B7, 198, (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88), (217, 218, 219)),
+        *((180, 181, *range(186, 198)), 261),
+    ),
 }
 
 
@@ -59,8 +69,8 @@ def seccomp_filter(*, changes: bool, sockets: bool, machine: str | None = None) 
     known = _MACHINES.get(platform.machine() if machine is None else machine)
     if known is None or (changes and sockets):
         return b""
-    refused = (*(() if changes else known.changes), *_EVERYWHERE)
-    return _filter(known, refused, () if sockets else (_AF_NETLINK,), errno.EACCES)
+    refused = (*(() if changes else known.changes), *known.keys, *known.shares, *_EVERYWHERE)
+    return _filter(known, refused, () if sockets else (_AF_NETLINK,), errno.EACCES, _own_limits(known))
 
 
 def namespace_filter(machine: str | None = None) -> bytes:
@@ -79,12 +89,18 @@ def to_be_read(content: bytes) -> int:
     return descriptor
 
 
-def _filter(known: _Machine, refused: Iterable[int], families: Sequence[int], why: int) -> bytes:
+_Step = tuple[int, int, int, int]
+
+
+def _filter(
+    known: _Machine, refused: Iterable[int], families: Sequence[int], why: int, more: Iterable[_Step] = ()
+) -> bytes:
     """`families`: of the sockets that may be made, others fail with the number `why`; empty: all may."""
     steps = [
         *((_LOAD, 0, 0, _MACHINE), (_IS, 1, 0, known.token), (_RETURN, 0, 0, _FAIL | errno.EPERM)),
         *((_LOAD, 0, 0, _NUMBER), (_IS_AT_LEAST, 0, 1, _OTHER_ABI), (_RETURN, 0, 0, _FAIL | errno.EPERM)),
         *_failing(sorted(refused)),
+        *more,
     ]
     if families:
         steps += [(_IS, 1, 0, known.socket), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
@@ -94,7 +110,13 @@ def _filter(known: _Machine, refused: Iterable[int], families: Sequence[int], wh
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
-def _failing(numbers: Iterable[int]) -> Iterable[tuple[int, int, int, int]]:
+def _own_limits(known: _Machine) -> Iterable[_Step]:
+    """A process may set limits of itself, which it calls 0: one of the time of another would end that."""
+    yield from ((_IS, 0, 4, known.limits), (_LOAD, 0, 0, _FIRST_ARGUMENT), (_IS, 1, 0, 0))
+    yield from ((_RETURN, 0, 0, _FAIL | errno.EPERM), (_RETURN, 0, 0, _ALLOW))
+
+
+def _failing(numbers: Iterable[int]) -> Iterable[_Step]:
     """The system calls of these numbers are not permitted."""
     for number in numbers:
         yield from ((_IS, 0, 1, number), (_RETURN, 0, 0, _FAIL | errno.EPERM))

@@ -61,6 +61,18 @@ def test_it_refuses_what_it_names_and_nothing_else(
     assert len(held) % 8 == 0
 
 
+@pytest.mark.parametrize(
+    ("machine", "token", "limits", "shares"),
+    [("x86_64", X86_64, 302, (29, 30, 66, 69, 220, 240, 248)), ("aarch64", AARCH64, 261, (180, 186, 196, 197, 217))],
+)
+def test_what_processes_share_and_the_limits_of_others_are_refused(
+    machine: str, token: int, limits: int, shares: tuple[int, ...]
+) -> None:
+    steps = seccomp_filter(changes=False, sockets=False, machine=machine)
+    assert {answer(steps, token, number) for number in shares} == {errno.EPERM}
+    assert [answer(steps, token, limits, process) for process in (0, 1, 4711)] == [ALLOWED, errno.EPERM, errno.EPERM]
+
+
 def test_where_all_is_allowed_or_the_numbers_are_not_known_there_is_none() -> None:
     assert seccomp_filter(changes=True, sockets=True, machine="x86_64") == b""
     assert seccomp_filter(changes=False, sockets=False, machine="s390x") == b""
