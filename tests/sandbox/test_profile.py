@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.sandbox import FREE, Access, Profile, ProfileName
+from harness.sandbox import FREE, Access, Allowance, Profile, ProfileName
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=4)
 PATHS = NAMES.map(lambda names: "/" + "/".join(names))
@@ -34,3 +34,12 @@ def test_the_longest_path_decides(
 @pytest.mark.parametrize("path", ["/", "/a", "/etc/shadow"])
 def test_a_free_command_may_do_everything(path: str) -> None:
     assert FREE.access(path) is Access.WRITE
+
+
+@given(LISTS, LISTS)
+def test_an_allowance_is_beyond_another_where_no_path_of_that_covers_it(
+    mine: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    found = Allowance(mine, ("a:1", "b")).beyond(Allowance(others, ("b", "c")))
+    covered = {one for one in mine for other in others if f"{one}/".startswith(f"{other.rstrip('/')}/")}
+    assert found == Allowance(tuple(one for one in mine if one not in covered), ("a:1",))
