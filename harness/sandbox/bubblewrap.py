@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 
 from harness.sandbox.profile import Access, Profile, ProfileName
 
-TMP, EMPTY_FOLDER, EMPTY_FILE = "tmp", "empty", "empty-file"
-"""What the private folder of a session holds: the folder for temporary files, which stays between its commands, and
-what is mounted over hidden places."""
+TMP, CACHES, EMPTY_FOLDER, EMPTY_FILE = "tmp", "caches", "empty", "empty-file"
+"""What the private folder of a session holds: the folders for temporary files and for private places, which stay
+between its commands, and what is mounted over hidden places."""
 _TEMPORARY = ("/tmp", "/var/tmp")
 _OF_THE_KERNEL = ("sys", "sysrq-trigger", "fs", "acpi", "irq", "bus", "scsi")
 """In /proc, the settings of the whole machine. Root owns them, and may write them without any capability."""
@@ -58,7 +58,7 @@ def bubblewrap_command(
 
     Args:
         cwd: where the command starts; readable in the profile.
-        private: the folder of the session, with `TMP`, `EMPTY_FOLDER` and `EMPTY_FILE` in it.
+        private: the folder of the session, with `TMP`, `CACHES`, `EMPTY_FOLDER` and `EMPTY_FILE` in it.
         is_folder: whether a hidden path is a folder.
     """
     mounts = {**dict(_temporary(profile, private)), **dict(_mounts(profile, private, is_folder))}
@@ -78,11 +78,11 @@ def bubblewrap_command(
 
 
 def _temporary(profile: Profile, private: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The private folder for temporary files. Mounted writable even where it is not: the places of the profile below it
-    need a folder to be mounted on."""
-    for folder in _TEMPORARY:
+    """The private folders. Mounted writable even where they are not: the places of the profile below them need a folder
+    to be mounted on."""
+    for folder, kept in (*((one, TMP) for one in _TEMPORARY), *((one, CACHES) for one in profile.private)):
         if folder not in profile.places:
-            yield folder, ("--bind", f"{private}/{TMP}", folder)
+            yield folder, ("--bind", f"{private}/{kept}", folder)
 
 
 def _mounts(profile: Profile, private: str, is_folder: Callable[[str], bool]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.sandbox.bubblewrap import EMPTY_FILE, EMPTY_FOLDER, TMP
+from harness.sandbox.bubblewrap import CACHES, EMPTY_FILE, EMPTY_FOLDER, TMP
 from harness.sandbox.git_places import GitPlaces, git_places
 from harness.sandbox.marked_files import MarkedFiles, Marks
 from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Network, Profile, ProfileName
@@ -141,6 +141,8 @@ class Machine:
     links: tuple[tuple[str, str], ...] = ()
     cannot_hold: str = ""
     """Why no profile is worth its name here: not every key in the workspace is known; empty: they are."""
+    other_caches: str = ""
+    """The folder in which programs that are not known make theirs; empty: it cannot be told from others."""
 
 
 def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTHING_MORE) -> Profile:
@@ -169,8 +171,15 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
         network=Network.HOSTS,
         links=machine.links,
     )
+    private = tuple(
+        path for path in (machine.other_caches,) if path and not _in(path, allowed) and not work.access(path)
+    )
     # What is writable already is no place of its own: nothing can be renamed onto one.
-    return replace(work, writable=(*work.writable, *(path for path in allowed if work.access(path) < Access.WRITE)))
+    return replace(
+        work,
+        private=private,
+        writable=(*work.writable, *(path for path in allowed if work.access(path) < Access.WRITE)),
+    )
 
 
 class Places:
@@ -221,6 +230,7 @@ class Places:
             (*obeyed, *self._programs_in(real)),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
             cannot_hold,
+            fixed.other_caches,
         )
 
     def _programs_in(self, roots: Sequence[str]) -> Iterator[str]:
@@ -242,10 +252,12 @@ class Places:
         caches = [self._expanded(path) for paths in _CACHES.values() for path in paths.split()]
         ways = map(links_to, (*named, *caches, self._home_as_named, "/var/run"))
         readable = dict.fromkeys(path for path in map(os.path.realpath, named) if self._fits(path))
+        other_caches = os.path.realpath(self._expanded("~/.cache"))
         return Machine(
             (),
             tuple(readable),
             tuple(dict.fromkeys(path for path in map(os.path.realpath, caches) if self._fits(path))),
+            other_caches="" if self._too_wide(other_caches) else other_caches,
             keys=(*_closed_in("/etc"), *self._keys_of_tools(readable)),
             links=tuple({link: target for way in ways for link, target in way.items()}.items()),
         )
@@ -304,7 +316,7 @@ class Places:
 def private_folder() -> str:
     """Make the folder of a session that `bubblewrap_command` takes. Its owner removes it. Raises OSError."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="harness-"))
-    for name, mode in ((TMP, 0o1777), (EMPTY_FOLDER, 0o555)):
+    for name, mode in ((TMP, 0o1777), (CACHES, 0o700), (EMPTY_FOLDER, 0o555)):
         made = Path(folder, name)
         made.mkdir()
         made.chmod(mode)

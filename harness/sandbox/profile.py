@@ -57,6 +57,9 @@ class Profile:
     hidden: tuple[str, ...] = ()
     """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
     exist."""
+    private: tuple[str, ...] = ()
+    """Folders that seem empty at first and keep what is written until the session ends. Nothing is read or written in
+    those of the machine."""
     network: Network = Network.NONE
     links: tuple[tuple[str, str], ...] = ()
     """Links outside all places, and their targets as they are written: they stay, so that a path means what it means

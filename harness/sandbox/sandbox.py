@@ -209,11 +209,11 @@ class Sandbox:
 
     def _private_folder(self) -> str:
         """The private folder of the session, made with the first command and when it is gone. Raises SandboxError."""
-        from harness.sandbox.bubblewrap import EMPTY_FILE, EMPTY_FOLDER, TMP
+        from harness.sandbox.bubblewrap import CACHES, EMPTY_FILE, EMPTY_FOLDER, TMP
         from harness.sandbox.places import private_folder
 
         with self._looking:
-            parts = [Path(self._private, name) for name in (TMP, EMPTY_FOLDER, EMPTY_FILE)]
+            parts = [Path(self._private, name) for name in (TMP, CACHES, EMPTY_FOLDER, EMPTY_FILE)]
             if not self._private or not all(part.exists() for part in parts):
                 try:
                     self._private = private_folder()

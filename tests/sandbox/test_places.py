@@ -4,6 +4,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -449,8 +450,11 @@ ROOT, TOOL, CACHE, KEY, OBEYED = "/h/w", "/h/t", "/h/t/c", "/h/w/k", "/h/w/o"
     allowed=st.lists(st.sampled_from((KEY, OBEYED, ROOT, "/h/x", "/h", "/"))),
 )
 def test_a_profile_is_what_the_machine_has_and_what_was_allowed(name: ProfileName, allowed: list[str]) -> None:
-    machine = Machine((ROOT,), ("/usr", TOOL), (CACHE,), GitPlaces(), (KEY,), (OBEYED,))
+    machine = Machine((ROOT,), ("/usr", TOOL), (CACHE,), GitPlaces(), (KEY,), (OBEYED,), other_caches="/h/caches")
     profile = profile_for(name, machine, Allowance(tuple(allowed)))
+    assert profile.private == (("/h/caches",) if name is ProfileName.WORK and "/h" not in allowed else ())
+    if name is not ProfileName.FREE:
+        assert profile_for(name, replace(machine, other_caches=f"{ROOT}/caches")).private == ()
     most = Access.READ if name is ProfileName.LOOK else Access.WRITE
     there = {ROOT: most, CACHE: most, OBEYED: Access.READ, "/usr": Access.READ, KEY: Access.NONE, "/etc": Access.NONE}
     for path, access in there.items():

@@ -106,6 +106,15 @@ async def test_the_private_folder_stays_between_commands_and_is_not_that_of_the_
 
 
 @full
+async def test_a_cache_of_a_program_that_is_not_known_is_kept_for_the_session(shell: Shell) -> None:
+    cache, heard = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "of-nobody"), bytearray()
+    await shell.run(f"mkdir -p {cache} && echo kept > {cache}/a", profile=WORK)
+    await shell.run(f"cat {cache}/a", heard, profile=WORK)
+    assert heard == b"kept\n"
+    assert not cache.exists()
+
+
+@full
 @pytest.mark.parametrize("profile", HELD)
 async def test_a_command_inherits_no_descriptor(profile: ProfileName, shell: Shell, root: Path) -> None:
     heard = bytearray()
