@@ -1,7 +1,7 @@
 """The folders that git needs outside a workspace, and what it obeys in them.
 
 A file that names a folder of git (a worktree, a submodule) can be written by anyone who writes the workspace. It is
-believed only where the named folder names the workspace in turn. https://git-scm.com/docs/gitrepository-layout
+believed only where the named folder names the workspace in turn; folders of objects that it borrows never are. https://git-scm.com/docs/gitrepository-layout
 """
 
 import os
@@ -32,8 +32,6 @@ class GitPlaces:
     """The repositories around the workspace, where it is a folder of one: git takes what it cannot see for removed."""
     folders: tuple[str, ...] = ()
     """Folders of git outside the workspace, which it writes."""
-    objects: tuple[str, ...] = ()
-    """Folders of objects that it borrows."""
     pinned: tuple[str, ...] = ()
     """Folders of git in the workspace: nothing else can take their place."""
     hooks: tuple[str, ...] = ()
@@ -56,7 +54,7 @@ def git_places(roots: Sequence[str], too_wide: Callable[[str], bool]) -> GitPlac
     Args:
         too_wide: says of a folder around the workspace that it is no repository to be shown, as the home.
     """
-    tops, folders, objects = [], [], []
+    tops, folders = [], []
     for root in roots:
         top = root
         while not os.path.lexists(f"{top}/.git") and top != "/":
@@ -64,11 +62,9 @@ def git_places(roots: Sequence[str], too_wide: Callable[[str], bool]) -> GitPlac
         if top == "/" or (top != root and too_wide(top)):
             continue
         tops += [top] if top != root else []
-        own = _folders_of(top)
-        folders += own
-        objects += [each for one in own for each in _borrowed(f"{one}/objects")]
+        folders += _folders_of(top)
     outside = [one for one in folders if not any(f"{one}/".startswith(f"{root}/") for root in roots)]
-    return GitPlaces(tuple(dict.fromkeys(tops)), tuple(dict.fromkeys(outside)), tuple(dict.fromkeys(objects)))
+    return GitPlaces(tuple(dict.fromkeys(tops)), tuple(dict.fromkeys(outside)))
 
 
 def _folders_of(top: str) -> list[str]:
@@ -86,14 +82,6 @@ def _folders_of(top: str) -> list[str]:
         return [shared] if posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/") else []
     places = _WORKTREE.findall(_text(f"{folder}/config"))
     return [folder] if places and real_path(posixpath.join(folder, places[-1].strip('"'))) == top else []
-
-
-def _borrowed(objects: str, depth: int = 5) -> Iterator[str]:
-    for line in _text(f"{objects}/info/alternates").splitlines():
-        folder = real_path(posixpath.join(objects, line))
-        if posixpath.basename(folder) == "objects" and posixpath.isdir(f"{folder}/pack") and depth:
-            yield folder
-            yield from _borrowed(folder, depth - 1)
 
 
 def _with_inner(folder: str) -> Iterator[str]:

@@ -158,7 +158,7 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
     def kept(paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if not _in(path, allowed))
 
-    seen = (*machine.readable, *machine.roots, *machine.git.folders, *machine.git.objects, *machine.caches)
+    seen = (*machine.readable, *machine.roots, *machine.git.folders, *machine.caches)
     readable = kept(seen)
     if name is ProfileName.LOOK:
         return Profile(name, readable, writable=allowed, hidden=kept(machine.keys), links=machine.links)

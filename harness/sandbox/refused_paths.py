@@ -25,6 +25,7 @@ _NOT_ALLOWED = (
 )
 _NOT_THERE = (
     *("no such file or directory", "ENOENT", "does not exist", "not found", "cannot find module"),
+    "unable to normalize alternate object path",
     *("no rule to make target", "datei oder verzeichnis nicht gefunden", "aucun fichier ou dossier de ce type"),
     "そのようなファイルやディレクトリはありません",
 )

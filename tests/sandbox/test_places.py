@@ -255,7 +255,8 @@ def test_git_works_in_a_worktree_a_submodule_and_a_folder_of_a_repository(home: 
     line = """g() { git -c safe.directory='*' -c user.name=a -c user.email=a@b "$@"; }
         g status -s && g log --oneline | wc -l && date > n && g add . && g commit -qm y && g log --oneline | wc -l"""
     for folder in (home / "tree", outer / "sub", borrowing, main / "inner"):
-        said = shell(work(home, folder), folder, line)
+        borrowed = Allowance((f"{main}/.git/objects",)) if folder == borrowing else NOTHING_MORE
+        said = shell(work(home, folder, allowance=borrowed), folder, line)
         assert [one for one in said.split() if one.isdigit()] == ["1", "2"], said
         assert " D " not in said, said
     assert git(main, "status", "-s") == "?? beside/\n"
@@ -358,6 +359,15 @@ def test_what_git_obeys_is_changed_only_where_that_was_allowed(home: Path) -> No
     said = shell(work(home, workspace, allowance=allowed), workspace, line)
     assert said.count("Read-only file system") == 2
     assert "b = c" in (workspace / ".git/config").read_text()
+
+
+def test_borrowed_objects_are_not_believed(home: Path) -> None:
+    workspace, other = repository(home / "w"), repository(home / "other")
+    (
+        written(other / ".git/objects/pack/x"),
+        written(workspace / ".git/objects/info/alternates", f"{other}/.git/objects\n"),
+    )
+    assert work(home, workspace).access(f"{other}/.git/objects/pack/x") is Access.NONE
 
 
 def test_links_that_cannot_be_read_are_no_trouble(home: Path) -> None:
