@@ -193,8 +193,10 @@ def _changes_settings(words: Sequence[str]) -> bool:
             return words[1:2] != [] and words[1] not in _REMOTE_LOOKS
         case "branch":
             return any(word in _OF_A_BRANCH or word.startswith("--set-upstream-to=") for word in words)
-        case subcommand:
-            return subcommand == "config"
+        case "config":
+            return not any(word in ("--list", "-l", "list", "get") or word.startswith("--get") for word in words)
+        case _:
+            return False
 
 
 def _only_talks_to_this_machine(parts: Parts) -> bool:
