@@ -199,15 +199,18 @@ class Places:
         self._of_the_machine: Machine | None = None
         self._git: dict[tuple[str, ...], GitPlaces] = {}
 
-    def look(self, roots: Sequence[str]) -> Machine:
+    def look(self, roots: Sequence[str], *, make_caches: bool = True) -> Machine:
         """The machine as it is now. The system and the tools are looked at once, the workspace each time.
 
         Args:
             roots: the folders of the workspace, absolute; links in them are resolved.
+            make_caches: make the first missing cache of each program, so that commands can write there.
         """
         real = tuple(dict.fromkeys(map(os.path.realpath, roots)))
         real = tuple(root for root in real if not _in(root, [other for other in real if other != root]))
         if self._of_the_machine is None:
+            if make_caches:
+                self._make_caches()
             self._of_the_machine = self._look_at_machine()
         fixed = self._of_the_machine
         if real not in self._git:
@@ -247,8 +250,6 @@ class Places:
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
         named += self._named_by_git()
         named += filter(posixpath.isabs, (self._environ.get(name, "") for name in _CERTIFICATES))
-        for program, paths in _CACHES.items():
-            self._make(self._expanded(paths.split()[0]), program)
         caches = [self._expanded(path) for paths in _CACHES.values() for path in paths.split()]
         ways = map(links_to, (*named, *caches, self._home_as_named, "/var/run"))
         readable = dict.fromkeys(path for path in map(os.path.realpath, named) if self._fits(path))
@@ -285,12 +286,14 @@ class Places:
         shared = above in {self._expanded("~/.local"), self._expanded("~/.config")}
         return above if belongs and not shared and not self._too_wide(os.path.realpath(above)) else folder
 
-    def _make(self, cache: str, program: str) -> None:
-        """Make a cache where its program is there."""
+    def _make_caches(self) -> None:
+        """Make the first cache of each program that is there."""
         folders = self._environ.get("PATH", os.defpath).split(os.pathsep)
-        if not posixpath.exists(cache) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
-            with suppress(OSError):
-                Path(cache).mkdir(parents=True)
+        for program, paths in _CACHES.items():
+            cache = self._expanded(paths.split()[0])
+            if not posixpath.exists(cache) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
+                with suppress(OSError):
+                    Path(cache).mkdir(parents=True)
 
     def _named_by_git(self) -> Iterator[str]:
         """Files that the settings of git include: without them, commits would have another author."""

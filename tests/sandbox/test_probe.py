@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -45,11 +44,9 @@ def shown(*prefix: str, how: tuple[str, ...] = ()) -> str:
     return done.stdout
 
 
-def test_this_machine_is_found_at_once() -> None:
+def test_this_machine_is_found() -> None:
     bubblewrap()
-    began = time.monotonic()
     found = probe(os.environ["PATH"])
-    assert time.monotonic() - began < 1
     assert (found.state.level, found.state.by, found.state.why) == (SandboxLevel.FULL, "bubblewrap", "")
 
 
