@@ -144,7 +144,7 @@ class _Runner:
         around = Surroundings(str(canary.work), str(canary.home))
         environ = {**canary.environment(), "PATH": os.environ["PATH"]}
         places = Places(str(canary.home), environ, Marks(around.key_inside, around.run_or_obeyed))
-        places.look([str(canary.work)], make_caches=search_path is not None)  # before anything is watched
+        places.look([str(canary.work)])  # before anything is watched
         self._canary, self._profile, self._environ = canary, profile, environ
         self._gate = CommandGate(canary.work, canary.home) if search_path is None else None
         self._sandbox = Sandbox(

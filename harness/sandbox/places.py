@@ -199,18 +199,16 @@ class Places:
         self._of_the_machine: Machine | None = None
         self._git: dict[tuple[str, ...], GitPlaces] = {}
 
-    def look(self, roots: Sequence[str], *, make_caches: bool = True) -> Machine:
+    def look(self, roots: Sequence[str]) -> Machine:
         """The machine as it is now. The system and the tools are looked at once, the workspace each time.
 
         Args:
             roots: the folders of the workspace, absolute; links in them are resolved.
-            make_caches: make the first missing cache of each program, so that commands can write there.
         """
         real = tuple(dict.fromkeys(map(os.path.realpath, roots)))
         real = tuple(root for root in real if not _in(root, [other for other in real if other != root]))
         if self._of_the_machine is None:
-            if make_caches:
-                self._make_caches()
+            self._make_caches()
             self._of_the_machine = self._look_at_machine()
         fixed = self._of_the_machine
         if real not in self._git:

@@ -201,8 +201,7 @@ class Sandbox:
 
         roots = self._roots() if self._roots else (cwd or Path.cwd(),)
         with self._looking:
-            full = self._enforcers.state.level is SandboxLevel.FULL
-            machine = self._places().look([str(root) for root in roots], make_caches=full)
+            machine = self._places().look([str(root) for root in roots])
             if machine.cannot_hold != self._cannot_hold:
                 self._cannot_hold = machine.cannot_hold
                 self.state = self._state_with(self._enforcers)

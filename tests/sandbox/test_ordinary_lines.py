@@ -61,7 +61,8 @@ class Looks:
             sink=output.extend,
             profile=profile,
         )
-        return finished.exit_code, output.decode(errors="replace")
+        lines = output.decode(errors="replace").splitlines()
+        return finished.exit_code, "\n".join(sorted(lines))  # rg searches in several threads
 
     async def differences(self) -> list[str]:
         """The lines that end otherwise in the sandbox, with both ends. A line whose words change from run to run, as

@@ -189,14 +189,6 @@ def test_a_cache_is_made_where_its_program_is(tmp_path: Path, programs: str, mad
     assert {one for one in found if not any(other.startswith(f"{one}/") for other in found)} == made
 
 
-def test_no_cache_is_made_for_commands_that_only_look(tmp_path: Path) -> None:
-    written(tmp_path / "bin/npm")
-    (tmp_path / "home").mkdir()
-    marks = Marks(lambda path: False, lambda path: False)
-    Places(str(tmp_path / "home"), {"PATH": str(tmp_path / "bin")}, marks).look([str(tmp_path)], make_caches=False)
-    assert not list((tmp_path / "home").iterdir())
-
-
 @pytest.mark.parametrize("path", ["/", "{home}", "{home}/..", "{home}/.ssh", ".", "bin"])
 def test_a_folder_of_the_search_path_opens_neither_the_home_nor_keys(tmp_path: Path, path: str) -> None:
     home = Path(os.path.realpath(tmp_path)) / "u"

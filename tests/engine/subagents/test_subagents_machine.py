@@ -105,6 +105,8 @@ class CheapWorker:
 class CheapChild:
     """A command without a process."""
 
+    held_s = 0.0
+
     def __init__(self, pid: int, output: Path) -> None:
         self.pid, self.output, self.handed_over = pid, output, False
         self.exit: asyncio.Future[ProcessResult] = asyncio.get_running_loop().create_future()
