@@ -27,6 +27,7 @@ COMMANDS = {
 MOST_PROMPT_BYTES = 200_000
 """Of a file for the system prompt."""
 _FALLBACK = "a model to use when the first is overloaded or declines; up to 3"
+_SANDBOX = "what holds shell commands: the best of this system, nothing, or only the full sandbox"
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
@@ -120,11 +121,7 @@ def agent_parser() -> "ArgumentParser":
         choices=("ask", "edits", "read", "plan", "yolo"),
         help="what runs without asking; plan: nothing that writes, until you approve a plan",
     )
-    add(
-        "--sandbox",
-        choices=("auto", "off", "required"),
-        help="what holds shell commands: the best of this system, nothing, or only the full sandbox",
-    )
+    add("--sandbox", choices=("auto", "off", "required"), help=_SANDBOX)
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")
     add("--max-budget-usd", metavar="DOLLARS", help="stop when this much has been spent")

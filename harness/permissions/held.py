@@ -1,7 +1,7 @@
-"""What a sandbox holds of a command line, so that the line need not be asked about.
+"""Decides whether a sandbox holds a command line, so that the line runs without a question.
 
-The system keeps such a line to the workspace, so what its programs do need not be known. What has to be known is which
-programs are of no use in a sandbox, because their work is elsewhere, and which lose something for good inside it.
+The system keeps such a line to the workspace, so its programs need not be known. Two kinds are known here: programs
+that are useless in a sandbox because they work elsewhere, and commands that lose something for good inside it.
 """
 
 import re
@@ -21,11 +21,12 @@ from harness.sandbox import Profile, ProfileName
 
 
 class HeldBy(Enum):
-    """What of a profile makes up for what is the matter with a part of a line."""
+    """The condition under which a profile makes the problem with a part of a line harmless."""
 
     NOTHING = "nothing"
+    """No profile makes it harmless."""
     PROFILE = "profile"
-    """Every profile does: what is not known of the part stays in the workspace."""
+    """None: whatever the part does stays in the workspace."""
     VISIBLE = "visible"
     """Its paths may be read, so nothing there is secret."""
     HIDDEN = "hidden"
@@ -46,7 +47,7 @@ class Problem:
     """What `held` is about; absolute, links resolved."""
 
     def is_held(self, granted: Profile, home: str) -> bool:
-        """Whether a profile makes up for it. `home`: that of the user, absolute."""
+        """Whether a profile makes it harmless. `home`: that of the user, absolute."""
         match self.held:
             case HeldBy.VISIBLE:
                 return all(map(partial(_is_visible, granted, home), self.paths))
@@ -63,11 +64,11 @@ def _is_visible(granted: Profile, home: str, path: str) -> bool:
 
 
 Parts = Sequence[tuple[Requirement, Problem | None]]
-"""The parts of a call, and what is the matter with each if nothing allows it."""
+"""The parts of a call, each with its problem; None: it is allowed."""
 
 
 def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk) -> ProfileName | None:
-    """The profile in which a line needs no question; None: it needs one, or a sandbox would be in its way.
+    """The profile that makes a question about a line needless; None: the line needs one, or does not work in a sandbox.
 
     `granted`: what the profile WORK is on this machine.
     """
@@ -106,7 +107,7 @@ def sees_outside(parts: Parts) -> str:
 def moves_files_of_git(parts: Parts) -> bool:
     """The line does nothing but let git exchange the files of the workspace for those of a commit, or remove a
     worktree. Git would stop in the middle of that where a file is read-only."""
-    commands = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
+    commands = _acting(parts)
     return bool(commands) and all(map(_moves_files, commands))
 
 
@@ -135,13 +136,13 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
 _MOVING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout add branch tag")
-"""Subcommands of git that take the content of files from a commit, and run no other program for that; and what stands
-beside them."""
+"""Subcommands of git that take the content of files from a commit, and run no other program for that; and those that
+usually come with them in a line."""
 _REMOTE_LOOKS = names("-v --verbose show get-url prune update")
 _OF_A_BRANCH = names("-m -M --move -u --set-upstream-to --unset-upstream --edit-description")
 """Options of `git branch` that write the settings of the repository."""
 _OF_THE_KERNEL = re.compile(r"/proc/(?!net)[a-z].*", re.DOTALL)
-"""What is the same in a sandbox: not processes, and not the network."""
+"""Files that are the same in a sandbox: not those of processes and of the network."""
 _QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
 _THIS_MACHINE = re.compile(r"(?:\w+://)?(?:[^/@]*@)?(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/].*)?")
 
@@ -175,6 +176,11 @@ def _is_elsewhere(git: GlobalOptions, *, looks: bool) -> bool:
             return subcommand in _REMOTE
 
 
+def _acting(parts: Parts) -> list[Requirement]:
+    """The commands that do more than look, each with its own words."""
+    return [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
+
+
 def _is_client(need: Requirement) -> bool:
     return any(_THIS_MACHINE.fullmatch(word.text) for word in need.words)
 
@@ -201,7 +207,7 @@ def _changes_settings(words: Sequence[str]) -> bool:
 
 def _only_talks_to_this_machine(parts: Parts) -> bool:
     """All that acts talks to a server on this machine that the line does not start: a sandbox has its own ports."""
-    acting = [need for need, _ in parts if need.kind is RequirementKind.COMMAND and not (need.looks or need.implied)]
+    acting = _acting(parts)
     return bool(acting) and all(map(_is_client, acting))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
 from harness.sandbox.profile import Network, Profile, SandboxDenial, SandboxError
-from harness.sandbox.system_calls import namespace_filter, to_be_read
+from harness.sandbox.system_calls import filter_for_bubblewrap
 
 if TYPE_CHECKING:
     from harness.sandbox.landlock import LandlockSandbox
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_TOLD = 4_096
+MOST_REPORTED = 4_096
 """Bytes that bubblewrap reports at most. The command can write there, too."""
 AGAIN = "Call it again: what this machine can enforce is then checked anew."
 
@@ -107,27 +107,19 @@ class WrappedCommand(Entered):
         os.set_blocking(self._report, False)
         self._close_report = finalize(self, os.close, self._report)
         self._theirs: tuple[int, ...] = (writing, os.dup(writing))  # bubblewrap closes each of them elsewhere
-        filtered = namespace_filter()
         inside = network.command(command) if network else tuple(command)
         program, *rest = wrap(inside)
         held, written = map(str, self._theirs)
-        if filtered:
-            self._theirs += (to_be_read(filtered),)
-        options = (
-            "--sync-fd",
-            held,
-            "--json-status-fd",
-            written,
-            *(("--seccomp", str(self._theirs[-1])) if filtered else ()),
-        )
+        filtering, filters = filter_for_bubblewrap()
+        self._theirs += filters
         super().__init__(
-            (program, *options, *rest),
+            (program, "--sync-fd", held, "--json-status-fd", written, *filtering, *rest),
             {**environment, **(network.environment if network else {})},
         )
         self.pass_fds = (*self._theirs, *(network.pass_fds if network else ()))
         self._network, self._broke = network, broke
         self._loop = asyncio.get_running_loop()
-        self._told = b""
+        self._reported = b""
         self._is_empty = False
 
     @property
@@ -166,12 +158,12 @@ class WrappedCommand(Entered):
     @property
     def first_process(self) -> int:
         """As above."""
-        found = re.search(rb'"child-pid": (\d+)', self._told)
+        found = re.search(rb'"child-pid": (\d+)', self._reported)
         return int(found[1]) if found else 0
 
     def trouble(self, exit_code: int) -> str:
         """As above."""
-        if exit_code <= 0 or b"exit-code" in self._told:  # negative: we ended bubblewrap before the command exited
+        if exit_code <= 0 or b"exit-code" in self._reported:  # negative: we ended bubblewrap before the command exited
             return ""
         self._broke()
         return f"its sandbox could not be made. {AGAIN}"
@@ -195,7 +187,7 @@ class WrappedCommand(Entered):
 
     def _heard(self) -> None:
         self._read()
-        if self._is_empty or len(self._told) >= MOST_TOLD:
+        if self._is_empty or len(self._reported) >= MOST_REPORTED:
             self.abandon()
 
     def _readable(self, within_s: float) -> bool:
@@ -205,8 +197,8 @@ class WrappedCommand(Entered):
 
     def _read(self) -> None:
         with suppress(BlockingIOError):
-            heard = os.read(self._report, MOST_TOLD)
-            self._told = (self._told + heard)[:MOST_TOLD]
+            heard = os.read(self._report, MOST_REPORTED)
+            self._reported = (self._reported + heard)[:MOST_REPORTED]
             self._is_empty = not heard
 
     def _close_theirs(self) -> None:

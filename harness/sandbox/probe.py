@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.sandbox.bubblewrap import BubblewrapProgram
 from harness.sandbox.landlock import landlock_version, not_held
 from harness.sandbox.profile import SandboxLevel, SandboxState
-from harness.sandbox.system_calls import namespace_filter, to_be_read
+from harness.sandbox.system_calls import filter_for_bubblewrap
 
 TIME_LIMIT_S = 1.0
 _WORDS = 160
@@ -95,13 +95,11 @@ def _ways(program: str) -> tuple[BubblewrapProgram, ...]:
 
 def _refusal_of(program: BubblewrapProgram) -> str:
     """Why bubblewrap does not start a command, with a filter of system calls as every command has; empty: it does."""
-    content = namespace_filter()
-    held = (to_be_read(content),) if content else ()
-    filtered = [word for one in held for word in ("--seccomp", str(one))]
+    filtering, filters = filter_for_bubblewrap()
     try:
-        return _refusal((*program.arguments, *filtered, *_EVERYTHING, "/bin/sh", "-c", ":"), held)
+        return _refusal((*program.arguments, *filtering, *_EVERYTHING, "/bin/sh", "-c", ":"), filters)
     finally:
-        for one in held:
+        for one in filters:
             os.close(one)
 
 

@@ -44,7 +44,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-class HostGate(Protocol):
+class HostAccess(Protocol):
     """Decides which hosts one command may reach."""
 
     @property
@@ -73,12 +73,12 @@ class ProxyRefusal(Exception):  # noqa: N818 (an answer)
 class CommandNetwork:
     """What one command needs to reach allowed hosts, and the proxy that serves it until `close`."""
 
-    def __init__(self, gate: HostGate, environment: Mapping[str, str]) -> None:
+    def __init__(self, access: HostAccess, environment: Mapping[str, str]) -> None:
         """`environment`: what the command would inherit outside; the user's own proxy in it is used."""
-        self._gate = gate
+        self._access = access
         self._outside = environment
         # Only where something listens now: a server that the command starts itself finds its port free.
-        self._ports = (PORT, *(port for port in gate.local_ports if port != PORT and listens(port)))
+        self._ports = (PORT, *(port for port in access.local_ports if port != PORT and listens(port)))
         self._ours, self._theirs = socket.socketpair()
         self.pass_fds = (self._theirs.fileno(),)
         """Descriptors that the command has to inherit."""
@@ -231,7 +231,7 @@ class CommandNetwork:
             self._held_s -= self._loop.time()
         self._deciding += 1
         try:
-            why = await self._gate.reach(host, port, near=near)
+            why = await self._access.reach(host, port, near=near)
         finally:
             self._deciding -= 1
             if not self._deciding:

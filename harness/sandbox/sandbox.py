@@ -71,8 +71,8 @@ class Sandbox:
         """Why the workspace cannot be held to its profiles, as the last look found; empty: it can."""
         self._in_doubt = False
         """What this machine can enforce may have changed."""
-        self._told: SandboxState | None = None
-        """By which calls are decided."""
+        self._decided_by: SandboxState | None = None
+        """The state by which calls are decided; None: none was yet."""
         self._private = ""
         """The folder of the session; empty: it was not needed."""
         self._open: WeakSet[WrappedCommand] = WeakSet()
@@ -118,8 +118,8 @@ class Sandbox:
         """
         if "state" not in self.__dict__:
             return None
-        told, self._told = self._told, self.state
-        return self._told if told not in (None, self._told) else None
+        before, self._decided_by = self._decided_by, self.state
+        return self.state if before not in (None, self.state) else None
 
     def granted(self, profile: ProfileName) -> Profile | None:
         """What a profile grants to a command that starts now, where all of it is enforced; None: it is not.
@@ -178,7 +178,7 @@ class Sandbox:
         enforcers = self._enforcers
         profile = self._profile(name, allowance, cwd) if enforcers.state.level is not SandboxLevel.NONE else None
         level, required = self.state.level, self.choice == "required"
-        was_full = self._told is not None and self._told.level is SandboxLevel.FULL
+        was_full = self._decided_by is not None and self._decided_by.level is SandboxLevel.FULL
         broke = was_full and enforcers.state.level is not SandboxLevel.FULL
         if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK or broke):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"

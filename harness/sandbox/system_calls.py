@@ -81,12 +81,16 @@ def namespace_filter(machine: str | None = None) -> bytes:
     return _filter(known, (*known.keys, _IO_URING_SETUP), families, errno.EAFNOSUPPORT) if known else b""
 
 
-def to_be_read(content: bytes) -> int:
-    """A descriptor with this content, as bubblewrap takes a filter. Close it."""
+def filter_for_bubblewrap() -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The options with which bubblewrap sets the filter of `namespace_filter`, and the descriptors it reads it from:
+    close them. None of either where the machine is unknown."""
+    content = namespace_filter()
+    if not content:
+        return (), ()
     descriptor = os.memfd_create("harness")
     os.write(descriptor, content)
     os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+    return ("--seccomp", str(descriptor)), (descriptor,)
 
 
 _Step = tuple[int, int, int, int]

@@ -48,9 +48,6 @@ def _places(rules: SessionRules) -> Callable[[], Places]:
     def holds_keys(path: str) -> bool:
         return book.around.key_inside(path) or book.withholds(path)
 
-    def is_obeyed(path: str) -> bool:
-        return book.around.obeyed((path,)) or book.around.protected((path,))
-
     @lru_cache(maxsize=1)
     def places(_: tuple[PermissionRule, ...]) -> Places:
         return Places(str(home_folder()), os.environ, Marks(holds_keys, book.around.run_or_obeyed))

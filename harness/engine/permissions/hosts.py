@@ -34,6 +34,7 @@ MOST_REFUSED = 20
 """Hosts that one command is refused with a question or a report of their own."""
 MOST_OF_A_LINE = 60
 """Characters of the command in a question; the call above it shows more."""
+_TOO_MANY = f"it was refused {MOST_REFUSED} others before"
 ONCE, SESSION, ALWAYS, NO = "yes, for this command", "yes, in this session", "yes, always in this folder", "no"
 
 
@@ -70,7 +71,7 @@ class HostQuestions:
 
 
 class CommandHosts:
-    """The hosts of one command. Implements `harness.sandbox.proxy.HostGate`."""
+    """The hosts of one command. Implements `harness.sandbox.proxy.HostAccess`."""
 
     def __init__(
         self, rules: SessionRules, turn: asyncio.Lock, caller: CommandCaller | None, hosts: Sequence[str]
@@ -99,15 +100,15 @@ class CommandHosts:
             return ""
         entry = entry_for(host, port)
         if self._refused >= MOST_REFUSED:
-            return f"it was refused {MOST_REFUSED} others before"
+            return _TOO_MANY
         if near:
             why = f'it is this machine or in its network; only sandbox_hosts = ["{entry}"] in the settings allows it'
         elif self._caller is None:
-            why = _nobody(entry)
+            why = _no_user(entry)
         else:
             async with self._turn:
                 if self._refused >= MOST_REFUSED:  # while this one waited
-                    return f"it was refused {MOST_REFUSED} others before"
+                    return _TOO_MANY
                 why = "" if allows(self._list, host, port) else await self._asked(self._caller, host, port)
         self._refused += bool(why)
         if why and self._caller is not None:
@@ -132,20 +133,19 @@ class CommandHosts:
             raise
         if given is None:
             caller.conversation.emit(QuestionAnswered(caller.call_id, "declined", "", "setting"))
-            return _nobody(entry)
+            return _no_user(entry)
         caller.conversation.emit(QuestionAnswered(caller.call_id, given.how, given.text))
-        match given.how, given.text:
-            case "option", "yes, for this command":
-                self._own += hosts
-            case "option", "yes, in this session" | "yes, always in this folder" as scope:
-                try:
-                    self._rules.allow_hosts(hosts, keep=scope == ALWAYS)
-                except HarnessError as error:
-                    caller.conversation.emit(Notice("warning", f"{entry} is allowed in this session only: {error}"))
-            case "text", words if words:
-                return f"the user does not allow it: {' '.join(words.split())}"
-            case _:
-                return "the user does not allow it"
+        chosen = given.text if given.how == "option" else ""
+        if chosen == ONCE:
+            self._own += hosts
+        elif chosen in (SESSION, ALWAYS):
+            try:
+                self._rules.allow_hosts(hosts, keep=chosen == ALWAYS)
+            except HarnessError as error:
+                caller.conversation.emit(Notice("warning", f"{entry} is allowed in this session only: {error}"))
+        else:
+            reason = " ".join(given.text.split()) if given.how == "text" else ""
+            return f"the user does not allow it{f': {reason}' if reason else ''}"
         return ""
 
 
@@ -168,15 +168,15 @@ def _related(folder: Path, host: str) -> tuple[str, tuple[str, ...]]:
     return "", ()
 
 
-def _nobody(entry: str) -> str:
+def _no_user(entry: str) -> str:
     return f'no user is present to ask; allow it with sandbox_hosts = ["{entry}"]'
 
 
 def _report(caller: CommandCaller, subject: str, why: str) -> None:
     conversation = caller.conversation
     conversation.emit(SandboxRefused(caller.call_id, "host", subject, "work", why))
-    told = f"the sandbox refused {subject}: {why}"
+    refusal = f"the sandbox refused {subject}: {why}"
     denials = conversation.denials
     if denials and denials[-1].call_id == caller.call_id:  # one for each call
-        told = f"{denials.pop().why}; {subject}: {why}"
-    denials.append(conversation.masking.value(Denial(caller.call_id, caller.tool, caller.input, told)))
+        refusal = f"{denials.pop().why}; {subject}: {why}"
+    denials.append(conversation.masking.value(Denial(caller.call_id, caller.tool, caller.input, refusal)))

@@ -83,7 +83,8 @@ class SessionRules:
         """Hosts that commands in the sandbox reach without a question, and for how long."""
         if self._file is not None:
             saved = self._file.read()
-            self.host_scopes |= dict.fromkeys(saved[HOSTS], RuleScope.ALWAYS) | self.host_scopes
+            for host in saved[HOSTS]:
+                self.host_scopes.setdefault(host, RuleScope.ALWAYS)
             for verdict in Verdict:
                 for rule in saved[verdict]:
                     self._begin_with(verdict, rule, RuleScope.ALWAYS, f"{self._file.path}: {verdict.value}")

@@ -109,14 +109,8 @@ def line_of(event: Event) -> Line | None:
             return Line("◌", {"wait": "waiting", "switch": "asking another model", "stop": "not waiting"}[choice])
         case ModelSwitched():
             return Line("→", f"{event.to_model} answers instead of {event.from_model}: {event.reason}", Tone.TROUBLE)
-        case SettingChanged(name=setting, value=folder) if setting == ADDED_FOLDER:
-            return Line("→", f"{folder} can be used like the workspace")
-        case SettingChanged(name="sandbox_hosts", value=hosts) if hosts.startswith("without "):
-            return Line("→", f"commands in the sandbox ask about {hosts.removeprefix('without ')} again")
-        case SettingChanged(name="sandbox_hosts", value=hosts):
-            return Line("→", f"commands in the sandbox may reach {hosts}")
         case SettingChanged():
-            return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")
+            return Line("→", _setting(event))
         case FaultOrdered():
             return Line("↯", f"fault injected: {event.typed}", Tone.TROUBLE)
         case OutputCapChanged():
@@ -162,6 +156,18 @@ def _repairs(repairs: Sequence[str]) -> Iterator[str]:
     """The repairs without numbers of messages and ids of calls, equal ones once; the journal has them in full."""
     kinds = Counter(re.sub(r"^message \d+: |,? of the call \S+$", "", one) for one in repairs)
     return (f"{kind} ({count} times)" if count > 1 else kind for kind, count in kinds.items())
+
+
+def _setting(event: SettingChanged) -> str:
+    match event:
+        case SettingChanged(name=setting, value=folder) if setting == ADDED_FOLDER:
+            return f"{folder} can be used like the workspace"
+        case SettingChanged(name="sandbox_hosts", value=hosts) if hosts.startswith("without "):
+            return f"commands in the sandbox ask about {hosts.removeprefix('without ')} again"
+        case SettingChanged(name="sandbox_hosts", value=hosts):
+            return f"commands in the sandbox may reach {hosts}"
+        case _:
+            return f"{event.name.replace('_', ' ')} is now {event.value}"
 
 
 def _retry(event: RetryScheduled) -> str:
