@@ -20,7 +20,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -40,11 +40,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": {"base", "events", "tools"},
     "permissions": {"base", "events", "hooks", "processes", "sandbox", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
+    "mcp": {"base", "events", "media", "processes", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
     "settings": {
-        *("base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "sandbox", "tools"),
+        *("base", "events", "policies", "definitions", "hooks", "journal", "mcp", "model", "permissions", "sandbox"),
+        "tools",
     },
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
@@ -63,6 +65,7 @@ ORDER += [
     "checkpoints",
     "journal",
     "memory",
+    "mcp",
     "permissions",
     "practice",
     "skills",

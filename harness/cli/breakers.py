@@ -90,7 +90,7 @@ def tools_in(events: Iterable[Event]) -> tuple[str, ...]:
             case DispatchLimitsSet(tools=tools):
                 known = tools
             case Dispatched(tool=tool) if event.reason != "unknown_tool":
-                decided[tool] = None
+                decided[(event.key or tool).partition(":")[0]] = None
     return tuple(dict.fromkeys((*known, *decided)))
 
 

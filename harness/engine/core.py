@@ -35,6 +35,7 @@ from harness.tools.seen_files import SeenFiles
 from harness.tools.tool import Tool
 
 if TYPE_CHECKING:
+    from harness.mcp.servers import McpServers
     from harness.tasks import TaskBoard
 
 
@@ -66,6 +67,8 @@ class SharedParts:
     memory: MemoryBook
     board: "TaskBoard | None"
     """The task board of the session; None: it uses none."""
+    mcp: "McpServers | None"
+    """The MCP servers of the session; None: there are none."""
     tool_faults: OrderedToolFaults
     """Faults of tools that the user ordered."""
     notices: deque[str]
@@ -78,8 +81,14 @@ class SharedParts:
         while self.notices:
             yield self.notices.popleft()
 
+    async def open(self) -> None:
+        """Get ready for the first request, and begin to start MCP servers."""
+        if self.mcp is not None:
+            self.mcp.start()
+        await self.connection.open()
+
     async def aclose(self) -> None:
-        """Close the connection, end every process, give every slot back."""
+        """Close the connection, end every server and process, give every slot back."""
         async with AsyncExitStack() as closing:
             if self.slots is not None:
                 closing.push_async_callback(self.slots.aclose)
@@ -87,6 +96,8 @@ class SharedParts:
             closing.push_async_callback(self.processes.sandbox.aclose)
             closing.push_async_callback(self.processes.aclose)
             closing.push_async_callback(self.connection.aclose)
+            if self.mcp is not None:
+                closing.push_async_callback(self.mcp.aclose)
             if self.board is not None:
                 closing.callback(self.board.close)
 

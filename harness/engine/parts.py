@@ -30,6 +30,7 @@ from harness.permissions.rules import WEB_TOOLS
 from harness.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from harness.engine.mcp import McpTools
     from harness.tasks.work import TaskWork
 
 
@@ -46,6 +47,8 @@ class AgentParts:
     """None: there are none."""
     board: "TaskWork | None"
     """Its work on the task board of the session; None: there is none."""
+    mcp: "McpTools | None"
+    """Tools of MCP servers; None: the session has no servers."""
     toolbox: Toolbox
     lists: PromptListsRead
     """Skills and memories as the system prompt lists them."""

@@ -69,7 +69,8 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         await join_steering(parts, turn, earlier=True)
         facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
         memories = await _memory_changes(parts)
-        beside = _texts(facts, parts.plan_mode.notice(), memories, *parts.attached.values(), submitted.context)
+        servers = await _server_changes(parts)
+        beside = _texts(facts, parts.plan_mode.notice(), memories, servers, *parts.attached.values(), submitted.context)
         parts.attached.clear()
         named = await _prompt_blocks(parts, submitted.prompt, f"{turn.number}")
         conversation.add("user", (*beside, *named), Origin.PROMPT)
@@ -218,6 +219,16 @@ async def _memory_changes(parts: AgentParts) -> str:
     if parts.toolbox.get(RECALL) is None:
         return ""
     return await shielded(asyncio.to_thread(parts.core.shared.memory.changes, list(_history_texts(parts))))
+
+
+async def _server_changes(parts: AgentParts) -> str:
+    """Tools of MCP servers that the model has not been told of. Those that are there in time are listed in the first
+    request."""
+    if parts.mcp is None:
+        return ""
+    await parts.mcp.prepare()
+    parts.calls.tools = parts.toolbox.specs()
+    return parts.mcp.notice()
 
 
 def _history_texts(parts: AgentParts) -> Iterator[str]:

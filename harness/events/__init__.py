@@ -13,6 +13,7 @@ from harness.events import (
     codec,
     hooks,
     loops,
+    mcp,
     messages,
     questions,
     sandbox,
@@ -28,6 +29,7 @@ from harness.events.catalogue import *  # noqa: F403
 from harness.events.codec import *  # noqa: F403
 from harness.events.hooks import *  # noqa: F403
 from harness.events.loops import *  # noqa: F403
+from harness.events.mcp import *  # noqa: F403
 from harness.events.messages import *  # noqa: F403
 from harness.events.questions import *  # noqa: F403
 from harness.events.sandbox import *  # noqa: F403
@@ -44,6 +46,7 @@ __all__ += catalogue.__all__
 __all__ += codec.__all__
 __all__ += hooks.__all__
 __all__ += loops.__all__
+__all__ += mcp.__all__
 __all__ += messages.__all__
 __all__ += questions.__all__
 __all__ += sandbox.__all__

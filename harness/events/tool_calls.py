@@ -67,7 +67,8 @@ class Dispatched(Event):
     parts: tuple[str, ...] = ()
     """Parts of the tool that the call uses, such as the programs of a command line; each has its own breaker."""
     key: str = ""
-    """Key of the breaker that decided, if it belongs to a part: "bash:npm". Empty: the tool's own."""
+    """Key of the breaker that decided, if it is that of a part, "bash:npm", or of the server of the tool,
+    "mcp__github". Empty: the tool's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.mcp.config import McpConfig
 from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.value_types import (
     AskUser,
@@ -20,6 +21,7 @@ from harness.settings.value_types import (
     Hooks,
     Hosts,
     KeyHeaders,
+    McpServers,
     MemorySize,
     ModelNames,
     Notification,
@@ -129,6 +131,13 @@ class Settings(BaseModel):
     memory: Switch = True
     """Let the model store facts for later sessions: yours in the folder memory of `user_dir`, the project's beside its
     sessions."""
+    mcp: Switch = True
+    """Offer the tools of MCP servers: those of `mcp_servers`, of mcp.json beside your settings, and of .mcp.json of the
+    workspace if you trust the folder."""
+    mcp_servers: McpServers = McpConfig()
+    """MCP servers by name, each with command and args, or url, as in .mcp.json. The files of a folder cannot set it."""
+    mcp_connect_s: Seconds = 30.0
+    """Seconds for starting an MCP server, from its command to its list of tools."""
     web_search: Switch = False
     """Let the model search the web. The server searches, and each search costs extra (`harness doctor` and /cost)."""
     web_fetch: Switch = False

@@ -16,8 +16,10 @@ from uuid import uuid4
 from harness.base.errors import SettingsError
 from harness.base.external_text import visible
 from harness.base.files import read_regular
-from harness.base.secrets import MASK
+from harness.base.secrets import MASK, Secret
 from harness.definitions import CostClaim
+from harness.mcp.config import FOLDER_FILE, ServerConfig
+from harness.mcp.config import from_file as from_mcp_file
 from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
 FREE = frozenset({"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"})
@@ -42,6 +44,7 @@ _NEVER = {
     "user_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
     "home_dir": "a folder that you cloned must not bring what counts as yours; put it into {user_file}",
     "trusted_folders": "a folder that you cloned must not trust itself; put it into {user_file}",
+    "mcp_servers": "a folder that you cloned brings its MCP servers in .mcp.json, where you are asked; move them there",
     "foundry_resource": _KEYS,
     "headers": _KEYS,
     "permissions_allow": _QUESTIONS,
@@ -106,6 +109,17 @@ def choices_of(files: Iterable[CostClaim], base: Path) -> SettingsSource:
     )
 
 
+def servers_of(workspace: Path) -> SettingsSource:
+    """The MCP servers that `.mcp.json` of a folder names, as a source that only claims."""
+    found = from_mcp_file(workspace / FOLDER_FILE, own=False)
+    return SettingsSource(
+        {
+            (name := f"{FOLDER_FILE}: {one.name}"): SettingValue(one, SettingsLayer.FILES, name, workspace)
+            for one in found.servers
+        }
+    )
+
+
 def without_claims(source: SettingsSource) -> SettingsSource:
     """The source without the settings that need trust."""
     return SettingsSource({name: given for name, given in source.given.items() if _free(name, given)}, source.notes)
@@ -133,7 +147,7 @@ def remember_trust(user_folder: Path, workspace: Path, sources: tuple[SettingsSo
 def _digest(sources: tuple[SettingsSource, ...]) -> str:
     """A hash of the claims and their values."""
     claims = sorted(
-        (given.layer.value, name, repr(given.value.reveal() if hasattr(given.value, "reveal") else given.value))
+        (given.layer.value, name, _identity(given.value))
         for source in sources
         for name, given in source.given.items()
         if not _free(name, given)
@@ -141,11 +155,24 @@ def _digest(sources: tuple[SettingsSource, ...]) -> str:
     return hashlib.sha256(json.dumps(claims).encode()).hexdigest()
 
 
+def _identity(value: object) -> str:
+    """The same text for the same value; only a hash of it is kept."""
+    match value:
+        case ServerConfig():
+            return value.digest
+        case Secret():
+            return repr(value.reveal())
+        case _:
+            return repr(value)
+
+
 def _free(name: str, given: SettingValue) -> bool:
     return name in FREE or given.value in STRICTER.get(name, ())
 
 
 def _shown(name: str, value: object) -> str:
+    if isinstance(value, ServerConfig):
+        value = f"starts {value.shown}" if value.command else f"connects to {value.shown}"
     plain = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     text = MASK if name in SECRETS else " ".join(visible(plain).split())
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"

@@ -24,6 +24,7 @@ from harness.settings.folder_trust import (
     refuse_misplaced,
     refuse_never,
     remember_trust,
+    servers_of,
     without_claims,
 )
 from harness.settings.sources import (
@@ -203,9 +204,10 @@ def load(
 
 
 def _choices_in(workspace: Path) -> SettingsSource:
-    """What the commands and agents of the workspace choose at the user's cost."""
+    """What the commands and agents of the workspace choose at the user's cost, and the MCP servers it would start."""
     commands = cost_claims(definition_folders("commands", workspace), ("model",))
-    return choices_of((*commands, *cost_claims(definition_folders("agents", workspace))), workspace)
+    chosen = choices_of((*commands, *cost_claims(definition_folders("agents", workspace))), workspace)
+    return SettingsSource({**chosen.given, **servers_of(workspace).given})
 
 
 def _secrets(sources: Iterable[SettingsSource]) -> Iterable[Secret]:

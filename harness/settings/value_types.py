@@ -1,5 +1,6 @@
 """The types of settings, each with a description of valid values."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic import BeforeValidator, Field, InstanceOf
 from harness.base.secrets import Secret
 from harness.events import Effort
 from harness.hooks import Hook
+from harness.mcp.config import McpConfig, parse_entries
 from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
 
@@ -99,6 +101,16 @@ def _memory_size(value: object) -> object:
     return value
 
 
+def _mcp_servers(value: object) -> object:
+    """The servers of a table, or of a text with it as JSON. An entry that cannot be used is left out and reported."""
+    if isinstance(value, McpConfig):
+        return value
+    table = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(table, dict):
+        raise ValueError("no table of servers")
+    return parse_entries(table, "the setting mcp_servers", own=True)
+
+
 def rules_in(value: object) -> tuple[str, ...]:
     """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
     if isinstance(value, str):
@@ -145,6 +157,11 @@ Variables = Annotated[
 ]
 Hooks = Annotated[
     tuple[InstanceOf[Hook], ...], ValueHint("tables [[hooks]] with event and command; in a variable as JSON")
+]
+McpServers = Annotated[
+    InstanceOf[McpConfig],
+    BeforeValidator(_mcp_servers),
+    ValueHint("tables [mcp_servers.NAME] with command and args, or url; in a variable as JSON"),
 ]
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], ValueHint('tables [prices."NAME"] with input and output; in a variable as JSON')

@@ -361,8 +361,19 @@ class Tool:
     """It is meant to be called again and again until something has happened."""
     command_line: Callable[[Json], str | None] | None = None
     """The command line that a call runs, for a tool that runs one: its programs have breakers of their own."""
+    schema: Json | None = None
+    """The JSON schema of the arguments where no model describes them, as for tools of MCP servers; the server checks
+    them. None: that of `arguments`."""
+    breaker: str = ""
+    """Key of the breaker that the tool shares with others, such as all of one MCP server: `mcp__github`. The tool is a
+    part of it then, with a breaker of its own. Empty: its name."""
     timeout_s: float | None = None
     """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool has its own limit."""
+
+    @property
+    def part(self) -> str:
+        """What it is called within `breaker`."""
+        return self.name.removeprefix(f"{self.breaker}__")
 
     @property
     def repeatable(self) -> bool:
@@ -371,7 +382,8 @@ class Tool:
 
     def spec(self) -> Json:
         """The tool as the Messages API wants it, keys always in the same order, which keeps the cache."""
-        return {"name": self.name, "description": self.description, "input_schema": schema_of(self.arguments)}
+        schema = schema_of(self.arguments) if self.schema is None else self.schema
+        return {"name": self.name, "description": self.description, "input_schema": schema}
 
     def parse(self, input: Json) -> Any:
         """The checked arguments. Raises `ArgumentError` with one sentence for the model."""

@@ -1,10 +1,12 @@
 """The tools of an agent, by name."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Protocol
 
-from harness.events import Json
+from harness.events import Json, ToolCall
 from harness.processes import ProcessLimits
 from harness.tools.background_commands import BackgroundRunner, background_tools
 from harness.tools.bash import bash_tool
@@ -16,12 +18,35 @@ from harness.tools.todo_write import todo_write_tool
 from harness.tools.tool import RESULT_CHARACTERS, Tool
 
 
+class ForeignTools(Protocol):
+    """Tools of MCP servers, which come and go while a conversation lasts."""
+
+    @property
+    def listed(self) -> tuple[Tool, ...]:
+        """Those that requests list."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all that may be called."""
+        ...
+
+    def get(self, name: str) -> Tool | None:
+        """One that may be called."""
+        ...
+
+    async def meant(self, call: ToolCall) -> ToolCall:
+        """The call that another one stands for; else the same."""
+        ...
+
+
 class Toolbox:
     """Finds tools by name and describes them to the model, always in the same order, which keeps the cache."""
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
-        """Raises ValueError when two tools have the same name."""
+    def __init__(self, tools: Iterable[Tool], foreign: ForeignTools | None = None) -> None:
+        """Raises ValueError when two of `tools` have the same name; they come before those of servers."""
         self._tools: dict[str, Tool] = {}
+        self._foreign = foreign
         for tool in tools:
             if tool.name in self._tools:
                 raise ValueError(f"There are two tools called {tool.name}.")
@@ -30,23 +55,33 @@ class Toolbox:
     @property
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
-        return tuple(self._tools)
+        return (*self._tools, *(self._foreign.names if self._foreign is not None else ()))
+
+    @property
+    def breakers(self) -> tuple[str, ...]:
+        """The keys of their breakers, in order; tools of one server share one."""
+        tools = filter(None, map(self.get, self.names))
+        return tuple(dict.fromkeys(tool.breaker or tool.name for tool in tools))
 
     def specs(self) -> tuple[Json, ...]:
         """What a request says about the tools."""
-        return tuple(tool.spec() for tool in self._tools.values())
+        listed = self._foreign.listed if self._foreign is not None else ()
+        return tuple(tool.spec() for tool in (*self._tools.values(), *listed))
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name."""
-        return self._tools.get(name)
+        return self._tools.get(name) or (self._foreign.get(name) if self._foreign is not None else None)
 
-    def current_name(self, name: str) -> str:
-        """The tool that a model means by a name from the history of an older session; else `name`."""
-        return "agent" if name == "task" and "task" not in self._tools and "agent" in self._tools else name
+    async def meant(self, call: ToolCall) -> ToolCall:
+        """The call that a model means: by a name from the history of an older session, or by a tool that calls
+        another one; else the same."""
+        if call.name == "task" and "task" not in self._tools and "agent" in self._tools:
+            return replace(call, name="agent")
+        return call if self._foreign is None else await self._foreign.meant(call)
 
     def nearest(self, name: str) -> str | None:
         """The name that was probably meant by a wrong one: "ReadFile" means read_file."""
-        plain = {_plain(known): known for known in self._tools}
+        plain = {_plain(known): known for known in self.names}
         for known, tool in plain.items():
             if _plain(name).startswith(known):
                 return tool

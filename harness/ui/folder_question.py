@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 
 FILES = (
-    *(".env", ".harness/settings.toml"),
+    *(".env", ".harness/settings.toml", ".mcp.json"),
     *(f"{folder}/{kind}" for folder in (".harness", ".agents", ".claude") for kind in ("commands", "agents")),
 )
 
 RISK = "They can send your conversation elsewhere and run programs. Trust only files that you know."
 COST = "They choose the models of some commands and subagents. Otherwise the model of the session is used."
+SERVERS = "They start programs or connect to servers, whose tools the model can call. Trust only servers that you know."
 
 
 def with_answer(
@@ -49,7 +50,9 @@ def _ask(loaded: "LoadedSettings", source: TextIO, out: TextIO) -> bool:
     print(f"Files in {loaded.settings.workspace} set:\n", file=out)
     for claim in loaded.claims:
         print(f"  {claim.origin} = {claim.shown}", file=out)
-    print(f"\n{RISK if any(not claim.optional for claim in loaded.claims) else COST}", file=out)
+    risky = any(not claim.optional for claim in loaded.claims)
+    servers = any(claim.name.startswith(".mcp.json") for claim in loaded.claims)
+    print(f"\n{RISK if risky else SERVERS if servers else COST}", file=out)
     with suppress(termios.error, OSError, ValueError):  # keys typed before the question are no answer
         termios.tcflush(source.fileno(), termios.TCIFLUSH)
     print("Trust them? yes: until they change / no: ignore them [no] ", end="", file=out, flush=True)

@@ -76,6 +76,7 @@ from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
 
 if TYPE_CHECKING:
+    from harness.engine.mcp import McpTools
     from harness.tasks.work import TaskWork
 
 
@@ -89,7 +90,8 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     hooks = _hooks(core, options, parent, ongoing)
     board = _board(core, parent, hooks, background)
     plan_mode = PlanMode(core)
-    toolbox = Toolbox(_tools(core, options, background, board, plan_mode))
+    mcp = _mcp(core)
+    toolbox = Toolbox(_tools(core, options, background, board, plan_mode, mcp), mcp)
     lists, sections = _prompt(core, options, parent, toolbox)
     attached: dict[str, str] = {}
 
@@ -114,6 +116,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         steering=None if core.is_subagent else SteeringInbox(core.conversation.emit, core.signals),
         hooks=hooks,
         board=board,
+        mcp=mcp,
         toolbox=toolbox,
         lists=lists,
         sections=sections,
@@ -161,6 +164,9 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
     yield parts.rollbacks.on_event
     # Emits loops that it finds, so it comes behind all that the event has changed.
     yield parts.loops.on_event
+    if parts.mcp is not None:
+        # Lists tools anew after a compaction; nothing depends on it before the next request.
+        yield parts.mcp.on_event
     # Counts steps since the plan was written; nothing depends on it.
     yield parts.plan_reminder.on_event
 
@@ -262,6 +268,10 @@ def _names_for_subagents(core: AgentCore, options: AgentOptions) -> tuple[str, .
         names += BOARD_TOOLS
     if settings.ask_user != "off":
         names.append(ASK_USER)
+    if (servers := core.shared.mcp) is not None:
+        from harness.mcp.tools import CALL, FIND
+
+        names += (FIND, CALL, *servers.tools, *servers.keys)
     kept = (name for name in names if standard is None or name in standard)
     return (*kept, *(tool.name for tool in core.own_tools), *web_access(settings).names)
 
@@ -289,6 +299,15 @@ def _board(
     return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=refuses)
 
 
+def _mcp(core: AgentCore) -> "McpTools | None":
+    """The tools of MCP servers that this agent may call; None: the session has no servers."""
+    if core.shared.mcp is None:
+        return None
+    from harness.engine.mcp import McpTools
+
+    return McpTools(core, core.shared.mcp)
+
+
 def _wake(core: AgentCore, inbox: Inbox, actor: str, text: str) -> None:
     """Let the model of the session read that a task is ready; its subagents are led by it."""
     if actor.partition("/")[0] == core.session:
@@ -301,6 +320,7 @@ def _tools(
     background: BackgroundWork | None,
     board: "TaskWork | None",
     plan_mode: PlanMode,
+    mcp: "McpTools | None",
 ) -> tuple[Tool, ...]:
     """The tools of an agent: standard tools, those of its session, and its own."""
     settings, shared = core.settings, core.shared
@@ -320,6 +340,8 @@ def _tools(
         ours.append(ask_user_tool(QuestionHandler(core.conversation, core.asker, settings.ask_user)))
     if plan_mode.proposes:
         ours.append(propose_plan_tool(plan_mode))
+    if mcp is not None:
+        ours += mcp.reaching()
     every = joined(kept_of(ours, options.standard, strict=not core.is_subagent), core.own_tools)
     return shared.tool_faults.applied(with_faults(every, settings))
 
@@ -355,8 +377,10 @@ def _prompt(
 
 def _registry(core: AgentCore, parent: Parent | None, toolbox: Toolbox) -> BreakerRegistry:
     known = parent.parts.breakers.registry.capabilities if parent else None
-    capabilities = capabilities_for(core.settings, toolbox, known)
-    return BreakerRegistry(toolbox.names, capabilities, core.policies.breakers or dispatch_limits(core.settings))
+    servers = core.shared.mcp.keys if core.shared.mcp is not None else ()
+    capabilities = capabilities_for(core.settings, toolbox, known, servers)
+    names = dict.fromkeys((*toolbox.breakers, *servers))
+    return BreakerRegistry(names, capabilities, core.policies.breakers or dispatch_limits(core.settings))
 
 
 def _checkpoints(core: AgentCore) -> Checkpoints | None:

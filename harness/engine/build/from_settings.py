@@ -25,6 +25,7 @@ from harness.events.tool_names import nearest_tool
 from harness.hooks import Hook
 from harness.hooks.definition import unknown_tools
 from harness.journal import new_session_id, session_folder, state_folder
+from harness.mcp.config import FOLDER_FILE, USER_FILE, McpConfig, from_file, joined
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
 from harness.model.catalogue import Catalogue
@@ -224,16 +225,20 @@ def numbers_in(text: str) -> dict[str, object]:
     return found
 
 
-def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None) -> CapabilityMap:
+def capabilities_for(
+    settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None, servers: Iterable[str] = ()
+) -> CapabilityMap:
     """What each tool provides and what can take its place, by the shipped, user and project files.
 
-    `known` is what an agent with all of these tools has read already.
+    `known` is what an agent with all of these tools has read already; `servers` are the keys of MCP servers.
     Raises SettingsError, with file and line, for an entry that cannot be used.
     """
-    if known is not None and all(map(known.get, toolbox.names)):
-        return within(known, toolbox.names)
-    described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
-    return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
+    names = tuple(dict.fromkeys((*toolbox.breakers, *servers)))
+    if known is not None and all(map(known.get, names)):
+        return within(known, names)
+    tools = {name: toolbox.get(name) for name in names}
+    described = {name: tool.description if tool else "the tools of an MCP server" for name, tool in tools.items()}
+    return load_capabilities(*capability_files(settings.workspace), names, also=described)
 
 
 def watch_limits(settings: Settings) -> WatchLimits:
@@ -314,6 +319,18 @@ def memory_for(settings: Settings, session: str) -> MemoryBook:
         folders[MemoryOwner.PROJECT] = session_folder(settings.workspace, settings.state_dir) / MEMORY
     secrets = (settings.api_key, settings.auth_token)
     return MemoryBook(MemoryStore(folders, session=session, now=time.time, secrets=secrets))
+
+
+def mcp_config(settings: Settings) -> McpConfig:
+    """The MCP servers of the settings, of the user's file, and of the folder where the user trusts it."""
+    if not settings.mcp:
+        return McpConfig()
+    places = [settings.mcp_servers]
+    if settings.user_dir is not None:
+        places.append(from_file(settings.user_dir / USER_FILE, own=True))
+    if settings.trust_folder is True:
+        places.append(from_file(settings.workspace / FOLDER_FILE, own=False))
+    return joined(places)
 
 
 def tools_for(

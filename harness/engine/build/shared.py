@@ -5,11 +5,13 @@ import os
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from harness.base.clock import SystemClock
 from harness.engine.build.from_settings import (
     agents_for,
     board_for,
+    mcp_config,
     memory_for,
     memory_limit,
     secrets_of,
@@ -35,6 +37,9 @@ from harness.settings import Settings
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
 
+if TYPE_CHECKING:
+    from harness.mcp.servers import McpServers
+
 
 def shared_parts(
     settings: Settings,
@@ -51,18 +56,20 @@ def shared_parts(
     """
     counter = TokenCounter()
     rules = SessionRules(settings, log, conversation.emit, [tool.name for tool in options.tools])
+    serial = SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock())
     notices: deque[str] = deque()
     reread = partial(_reread, conversation, options.reread) if options.reread else None
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
     hosts = HostQuestions(rules)
+    processes = Processes(
+        memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings, rules, hosts.link)
+    )
     return SharedParts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
-        asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
+        asker=serial,
         hosts=hosts,
-        processes=Processes(
-            memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings, rules, hosts.link)
-        ),
+        processes=processes,
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(
@@ -75,6 +82,7 @@ def shared_parts(
         agents=agents_for(settings),
         memory=memory_for(settings, session),
         board=board_for(settings, conversation.state.board, session, notices.append),
+        mcp=_servers(settings, processes, conversation, serial, notices.append),
         tool_faults=OrderedToolFaults(),
         notices=notices,
     )
@@ -84,6 +92,24 @@ def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Setti
     settings = reread()
     conversation.masking.learn(secrets_of(settings, os.environ))
     return settings
+
+
+def _servers(
+    settings: Settings,
+    processes: Processes,
+    conversation: Conversation,
+    asker: SerialAsker,
+    report: Callable[[str], None],
+) -> "McpServers | None":
+    """The MCP servers of the session, not started yet; None: it has none."""
+    config = mcp_config(settings)
+    for problem in config.problems:
+        report(problem)
+    if not config.servers:
+        return None
+    from harness.engine.mcp import servers_for
+
+    return servers_for(config, settings, processes, conversation, asker, state_folder(settings.state_dir))
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:

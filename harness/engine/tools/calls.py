@@ -153,7 +153,7 @@ class ToolCalls:
         When `interrupt` is set, running tools are ended, and every call left is answered as not run. When a hook ends
         the turn, running calls finish and no other one begins.
         """
-        calls = [replace(call, name=self._toolbox.current_name(call.name)) for call in calls]
+        calls = [await unless(interrupt, self._toolbox.meant(call)) or call for call in calls]
         results: dict[str, ToolResult] = {}
         places = {call.id: place for place, call in enumerate(calls)}
         for batch in self._batches(calls):

@@ -125,8 +125,9 @@ class ToolDispatcher:
 
     def _known(self, tool: str) -> str:
         toolbox = self._toolbox
-        if tool.partition(":")[0] in toolbox.names:  # "bash:npm" is a part of bash
-            return tool
+        if tool.partition(":")[0] in (*toolbox.names, *self._registry.tools):  # "bash:npm" is a part of bash
+            found = toolbox.get(tool)
+            return f"{found.breaker}:{found.part}" if found is not None and found.breaker else tool
         near = toolbox.nearest(tool)
         hint = f"did you mean {near}?" if near else f"there are {', '.join(toolbox.names)}."
         raise HarnessError(f"There is no tool called {tool}; {hint}")
@@ -138,7 +139,7 @@ class ToolDispatcher:
         if tool is not None:
             await self._check(tool, interrupt)
         parts = programs_of(tool, call.input)
-        decision = self._dispatcher.decide(call.id, call.name, place, parts)
+        decision = self._dispatcher.decide(call.id, _key_of(tool) or call.name, place, parts)
         key = decision.permit.tool
         offered = decision.routes if isinstance(decision, Skip) else ()
         usual = isinstance(decision, Call) and decision.reason is DispatchReason.HEALTHY
@@ -194,7 +195,8 @@ class ToolDispatcher:
         A tool that was not available is asked again at every call, so that it is used as soon as it works; so is
         one that was available and has failed since.
         """
-        before, row = self._registry.scored(tool.name), self.row(tool.name)
+        key = _key_of(tool)
+        before, row = self._registry.scored(key), self.row(key)
         holds = before is Score.DEGRADED or (before is Score.AVAILABLE and row is not None and not row.failures)
         if tool.check is None or self._registry.exhausted or holds:
             return
@@ -206,7 +208,7 @@ class ToolDispatcher:
             asking.cancel()
             health = _degraded(f"took longer than {CHECK_S:g} s")
         if not interrupt.is_set() and health.score is not before:
-            self._conversation.emit(ToolScored(tool.name, health.score, health.why))
+            self._conversation.emit(ToolScored(key, health.score, health.why))
 
     # ── the pause ───────────────────────────────────────────────────────────────────────────────
 
@@ -264,6 +266,11 @@ class ToolDispatcher:
     def _emit_events(self) -> None:
         for event in self._registry.drain_events():
             self._conversation.emit(event)
+
+
+def _key_of(tool: Tool | None) -> str:
+    """The key of the breaker of a tool; empty: there is no such tool."""
+    return "" if tool is None else tool.breaker or tool.name
 
 
 async def _health_of(check: Callable[[], Awaitable[ToolHealth]]) -> ToolHealth:

@@ -79,13 +79,19 @@ _FIRST = re.compile(r"\s*(?:\w+=\S*\s+)*([\w./+@-]+)")
 
 
 def programs_of(tool: Tool | None, input: Json) -> tuple[str, ...]:
-    """The programs of a call in the order of its line, each once; none where the tool runs no command line."""
+    """The parts of a tool that a call needs: the programs of its line in their order, each once, or the tool of a
+    server; none for any other tool."""
+    if tool is not None and tool.breaker:
+        return (tool.part,)
     line = tool.command_line(input) if tool is not None and tool.command_line else None
     return _programs(line) if line else ()
 
 
 def failed_program(tool: Tool | None, input: Json, result: ToolResult) -> str:
-    """The program that failed; empty: the tool itself, such as a shell that does not start."""
+    """The part that failed, such as a program; empty: the tool itself, such as a shell that does not start, or the
+    whole server."""
+    if tool is not None and tool.breaker:
+        return "" if result.category in (FailureCategory.CANNOT_START, FailureCategory.TRANSPORT) else tool.part
     programs = programs_of(tool, input)
     match result.category:
         case FailureCategory.CANNOT_START:

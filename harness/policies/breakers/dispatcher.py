@@ -114,7 +114,8 @@ class BreakerReplay:
     def on_event(self, event: Event, at: float = 0.0) -> tuple[Event, ...]:
         """Take the next event of the journal; returns the events of the registry."""
         if isinstance(event, Dispatched):
-            decision = self.dispatcher.decide(event.call_id, event.tool, event.index, event.parts)
+            whole = (event.key or event.tool).partition(":")[0]
+            decision = self.dispatcher.decide(event.call_id, whole, event.index, event.parts)
             if self._differs and (decision.dispatch, decision.reason) != (event.dispatch, event.reason):
                 self._differs(event, decision)
         else:

@@ -111,8 +111,9 @@ class BreakerFold:
             case DispatchLimitsSet(tools=tools):
                 self._use(tools)
             case Dispatched(tool=tool, reason=reason) if reason is not DispatchReason.UNKNOWN_TOOL:
-                if tool not in self._replay.registry.tools:
-                    self._use((*self._replay.registry.tools, tool))
+                whole = (event.key or tool).partition(":")[0]
+                if whole not in self._replay.registry.tools:
+                    self._use((*self._replay.registry.tools, whole))
             case SessionResumed():
                 self._models.clear()  # a new process starts with closed breakers of models
         if isinstance(event, Dispatched) and event.alternatives:

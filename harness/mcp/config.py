@@ -1,0 +1,288 @@
+"""Which MCP servers a session has, as `.mcp.json`, `mcp.json` and the setting `mcp_servers` name them.
+
+All three hold the form that other programs write: by name a `command` with `args` and `env`, or a `url` with `headers`.
+`${VAR}` and `${VAR:-default}` are replaced when a server is started, so that no file has to hold a key. One bad entry
+drops no other.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
+
+from harness.base.errors import HarnessError
+from harness.base.external_text import visible
+from harness.base.files import read_regular, replace_atomically
+from harness.base.secrets import Secret
+
+FOLDER_FILE = ".mcp.json"
+"""In a workspace; its servers start only where the user trusts the folder."""
+USER_FILE = "mcp.json"
+"""Beside the settings of the user; `harness mcp add` writes it."""
+MOST_BYTES = 1_000_000
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,63}")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_LONGEST_SHOWN = 160
+
+
+class McpConfigError(HarnessError):
+    """An entry of a server cannot be used; one sentence that names its place."""
+
+    exit_code = 2
+
+
+class Transport(StrEnum):
+    """How a server is reached."""
+
+    STDIO = "stdio"
+    HTTP = "http"
+    SSE = "sse"
+    """HTTP as it was before 2025-03-26."""
+
+
+_TRANSPORTS = {
+    "stdio": Transport.STDIO,
+    **dict.fromkeys(("http", "streamable-http", "streamableHttp", "streamable_http"), Transport.HTTP),
+    "sse": Transport.SSE,
+}
+_EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One server as it is written; variables are not replaced yet."""
+
+    name: str
+    transport: Transport
+    command: tuple[str, ...] = ()
+    """Program and arguments of a stdio server."""
+    env: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
+    cwd: str = ""
+    """Folder of a stdio server; empty: the workspace."""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
+    timeout_s: float | None = None
+    """Seconds of a call without a sign of life; None: the setting `tool_timeout_s`."""
+    trusted: bool = False
+    """Its annotation `readOnlyHint` is believed: such tools need no confirmation. Only the user's own files say so."""
+    enabled: bool = True
+    origin: str = ""
+    """The file or setting that names it."""
+
+    @property
+    def shown(self) -> str:
+        """Command line or origin of the address, variables and secrets as they are written or left out."""
+        if self.transport is Transport.STDIO:
+            text = " ".join(self.command)
+        else:
+            parts = urlsplit(self.url)
+            text = f"{parts.scheme}://{parts.hostname or ''}{f':{_port(self.url)}' if _port(self.url) else ''}"
+        text = " ".join(visible(text).split())
+        return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+    @property
+    def digest(self) -> str:
+        """The same for two entries that start the same server: command, environment and address."""
+        what = (self.command, sorted(self.env.items()), self.cwd, self.url, sorted(self.headers.items()))
+        return sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+    def expanded(self, environ: Mapping[str, str]) -> "ServerConfig":
+        """The same with its variables replaced. Raises McpConfigError for one that is not set."""
+
+        def value(match: re.Match[str]) -> str:
+            found = environ.get(match[1]) or match[2]
+            if found is None:
+                raise McpConfigError(
+                    f"{self.origin} uses ${{{match[1]}}} for the MCP server {self.name}, which is not set; set it, or "
+                    f"write ${{{match[1]}:-default}}."
+                )
+            return found
+
+        def of(text: str) -> str:
+            return _VARIABLE.sub(value, text)
+
+        return ServerConfig(
+            *(self.name, self.transport, tuple(map(of, self.command))),
+            env={name: of(text) for name, text in self.env.items()},
+            cwd=str(Path(of(self.cwd)).expanduser()) if self.cwd else "",
+            url=of(self.url),
+            headers={name: of(text) for name, text in self.headers.items()},
+            timeout_s=self.timeout_s,
+            trusted=self.trusted,
+            enabled=self.enabled,
+            origin=self.origin,
+        )
+
+    def secrets(self) -> Iterator[Secret]:
+        """What must not be shown: values of headers, of the environment and of the address. Take it of an expanded
+        entry."""
+        for name, value in (*self.headers.items(), *self.env.items()):
+            if name in self.headers or re.search(r"(?i)key|token|secret|password|auth|credential|cookie", name):
+                yield Secret(value)
+                yield Secret(value.rpartition(" ")[2])  # also without "Bearer"
+        parts = urlsplit(self.url)
+        if parts.password:
+            yield Secret(parts.password)
+        for item in parts.query.split("&"):
+            yield Secret(item.partition("=")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class McpConfig:
+    """The servers of a session, and the entries that cannot be used."""
+
+    servers: tuple[ServerConfig, ...] = ()
+    problems: tuple[str, ...] = ()
+    """One sentence each."""
+
+    def __bool__(self) -> bool:
+        return bool(self.servers or self.problems)
+
+    def __str__(self) -> str:
+        return ", ".join(one.name for one in self.servers) or "none"
+
+    def get(self, name: str) -> ServerConfig | None:
+        """The server of this name."""
+        return next((one for one in self.servers if one.name == name), None)
+
+
+def read_entries(path: Path) -> Mapping[str, Any]:
+    """The entries of a file, unchecked, by name; none where it is missing. Raises McpConfigError."""
+    try:
+        data = json.loads(read_regular(path, MOST_BYTES).decode("utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise McpConfigError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
+    except (ValueError, RecursionError) as error:
+        raise McpConfigError(f"{path} is not valid JSON: {error}; correct it, or move it away.") from error
+    servers = data.get("mcpServers", {}) if isinstance(data, dict) else None
+    if not isinstance(servers, dict):
+        raise McpConfigError(f'{path} holds no servers; write {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}.')
+    return servers
+
+
+def write_entries(path: Path, entries: Mapping[str, Any]) -> None:
+    """Keep the entries in a file that only its owner can read; other keys of it stay. Raises McpConfigError."""
+    try:
+        read_entries(path)
+        data = json.loads(path.read_text(encoding="utf-8-sig")) if path.exists() else {}
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = json.dumps({**data, "mcpServers": dict(entries)}, indent=2, ensure_ascii=False)
+        replace_atomically(path, f"{text}\n".encode(), private=True)
+    except OSError as error:
+        raise McpConfigError(f"{path} cannot be written: {error.strerror}; make its folder writable.") from error
+
+
+def parse_entries(entries: Mapping[str, Any], origin: str, *, own: bool) -> McpConfig:
+    """The servers of one place.
+
+    Args:
+        own: it is a file or setting of the user, who may also say that a server is trusted.
+    """
+    servers, problems = [], []
+    for name, entry in entries.items():
+        try:
+            servers.append(_server(str(name), entry, origin, own=own))
+        except ValueError as error:
+            problems.append(f"{origin}: the MCP server {visible(str(name))[:60]} is left out: {error}.")
+    return McpConfig(tuple(servers), tuple(problems))
+
+
+def joined(places: Iterable[McpConfig]) -> McpConfig:
+    """All places together, the first ones first. The same name, or the same server under two names, counts once."""
+    servers: dict[str, ServerConfig] = {}
+    problems: list[str] = []
+    for place in places:
+        problems += place.problems
+        for one in place.servers:
+            same = next((other for other in servers.values() if other.digest == one.digest), None)
+            if one.name not in servers and (same is None or not (same.enabled and one.enabled)):
+                servers[one.name] = one
+            elif one.name not in servers and same is not None:
+                problems.append(f"{one.origin}: the MCP server {one.name} is left out: it is {same.name} once more.")
+    return McpConfig(tuple(servers.values()), tuple(problems))
+
+
+def from_file(path: Path, *, own: bool) -> McpConfig:
+    """The servers of a file; one that cannot be read is a problem."""
+    try:
+        return parse_entries(read_entries(path), str(path), own=own)
+    except McpConfigError as error:
+        return McpConfig(problems=(str(error),))
+
+
+def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig:
+    """Raises ValueError, the end of a sentence."""
+    if not NAME.fullmatch(name):
+        raise ValueError("its name may have at most 64 letters, digits, spaces, dots, _ and -")
+    if not isinstance(entry, dict):
+        raise ValueError('it is no table such as {"command": "…"}')
+    command, url = entry.get("command"), entry.get("url", entry.get("httpUrl", entry.get("serverUrl")))
+    kind = entry.get("type", entry.get("transport", "http" if url is not None else "stdio"))
+    transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
+    if transport is None:
+        raise ValueError(f"its type is {kind!r}; it can be stdio, http or sse")
+    wanted = command if transport is Transport.STDIO else url
+    key = "command" if transport is Transport.STDIO else "url"
+    if not isinstance(wanted, str) or not wanted.strip():
+        raise ValueError(f"a server of the type {transport} needs a text {key!r}")
+    if wanted != wanted.strip():
+        raise ValueError(f"its {key} begins or ends with a space; take it out")
+    args = entry.get("args", [])
+    if not isinstance(args, list) or not all(isinstance(one, str | int | float) for one in args):
+        raise ValueError("its args are no list of texts")
+    if transport is not Transport.STDIO and urlsplit(wanted).scheme not in ("http", "https") and "${" not in wanted:
+        raise ValueError("its url begins with neither http:// nor https://")
+    return ServerConfig(
+        name,
+        transport,
+        (wanted, *map(str, args)) if transport is Transport.STDIO else (),
+        _texts(entry, "env"),
+        str(entry.get("cwd", "")),
+        "" if transport is Transport.STDIO else wanted,
+        _texts(entry, "headers"),
+        _seconds(entry.get("timeout")),
+        own and entry.get("trusted") is True,
+        entry.get("disabled") is not True and entry.get("enabled") is not False,
+        origin,
+    )
+
+
+def _texts(entry: Mapping[str, Any], key: str) -> Mapping[str, str]:
+    given = entry.get(key) or {}
+    if not isinstance(given, dict) or not all(isinstance(value, str | int | float) for value in given.values()):
+        raise ValueError(f"its {key} is no table of texts")
+    return MappingProxyType({str(name): str(value) for name, value in given.items()})
+
+
+def _seconds(given: object) -> float | None:
+    """A timeout, which is written in milliseconds everywhere."""
+    if given is None:
+        return None
+    if not isinstance(given, int | float) or isinstance(given, bool) or not given > 0:
+        raise ValueError("its timeout is no number of milliseconds above zero")
+    return given / 1_000
+
+
+def _port(url: str) -> int | None:
+    try:
+        return urlsplit(url).port
+    except ValueError:
+        return None
+
+
+def environment_of(config: ServerConfig, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a stdio server inherits: a short list, so that no key of the model is in it, and its own entries."""
+    environ = os.environ if environ is None else environ
+    inherited = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+    kept = {name: environ[name] for name in (*inherited, *proxies) if name in environ}
+    return {**kept, **config.env}

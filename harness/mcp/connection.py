@@ -1,0 +1,416 @@
+"""One connection to a server, from its start to its end; a broken one is never mended, the server makes a new one.
+
+The SDK speaks the protocol. Around it are the limits that it does not have: time for connecting, pages of a list, bytes
+of a message, and a deadline for each call that signs of life extend.
+"""
+
+import asyncio
+import logging
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.base.concurrency import in_thread
+from harness.base.errors import HarnessError
+from harness.base.version import __version__
+from harness.events import Json
+from harness.mcp.config import ServerConfig, Transport, environment_of
+from harness.processes import Processes
+from harness.tools.tool import shorten_line
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp import Client
+    from mcp.types import CallToolResult
+
+    from harness.mcp.stdio import StdioTransport
+
+MOST_PAGES = 100
+"""Of one list."""
+MOST_TOOLS = 1_000
+PAGE_S = 15.0
+"""Seconds for one page of a list."""
+LONGEST_DESCRIPTION = 2_048
+"""Characters of the description of a tool, and of the instructions of a server."""
+MOST_RESPONSE_BYTES = 16_000_000
+COALESCE_S = 0.2
+"""Seconds that a changed list waits for further changes."""
+PROTOCOL_TOO_NEW = -32022
+_log = logging.getLogger("harness.mcp")
+logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what matters of it is in our events
+
+
+class McpError(HarnessError):
+    """A server cannot be used, or a call of it failed; one sentence."""
+
+
+class SignInError(McpError):
+    """The server wants the user to sign in."""
+
+
+class ConnectionLostError(McpError):
+    """The connection ended while a call was under way."""
+
+
+class CallTimeoutError(McpError):
+    """A call gave no sign of life in its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool as a server describes it, within our limits."""
+
+    name: str
+    description: str
+    schema: Json
+    read_only: bool = False
+    """It says that it changes nothing; a hint."""
+    destructive: bool = False
+    """It says that it may destroy something."""
+    idempotent: bool = False
+
+
+@dataclass(slots=True)
+class HttpStatus:
+    """The last answer of an HTTP server to a message, which the SDK does not pass on."""
+
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callbacks:
+    """What a server may ask of this program."""
+
+    elicit: Callable[[str, Any], Awaitable[Any]]
+    """Takes the name of the server and its `ElicitRequestParams`; returns an `ElicitResult`."""
+    roots: Callable[[], tuple[Path, ...]]
+    auth: Callable[[ServerConfig], Any] = field(default=lambda config: None)
+    """The authentication of an HTTP server, as httpx2 takes it; None: by headers only."""
+
+
+class Connection:
+    """A connected server. Made by `connected`."""
+
+    def __init__(
+        self,
+        client: "Client",
+        closed: asyncio.Event,
+        status: HttpStatus,
+        transport: "StdioTransport | None",
+    ) -> None:
+        self.client = client
+        self.transport = transport
+        """Of a stdio server."""
+        self.closed = closed
+        """Set at its end."""
+        self.status = status
+        self.list_changed = asyncio.Event()
+        """The server says that its list of tools is another one."""
+
+    @property
+    def instructions(self) -> str:
+        """What the server says about its use; material, and bounded."""
+        return (self.client.instructions or "")[:LONGEST_DESCRIPTION]
+
+    async def tools(self) -> tuple[tuple[ServerTool, ...], tuple[str, ...]]:
+        """All pages of the list, and a sentence for each tool that is left out. Raises what the SDK raises."""
+        found: dict[str, ServerTool] = {}
+        problems: list[str] = []
+        cursor, seen = None, set[str]()
+        for page in count(1):
+            async with asyncio.timeout(PAGE_S):
+                answer = await self.client.list_tools(cursor=cursor, cache_mode="bypass")
+            for tool in answer.tools:
+                if problem := schema_problem(tool.input_schema):
+                    problems.append(f"the tool {tool.name[:100]} is left out: {problem}")
+                elif tool.name not in found:
+                    found[tool.name] = _described(tool)
+            cursor = answer.next_cursor
+            if not cursor:
+                break
+            if page >= MOST_PAGES or len(found) >= MOST_TOOLS or cursor in seen:
+                problems.append(f"its list has no end; the first {len(found):,} tools are used")
+                break
+            seen.add(cursor)
+        return tuple(found.values())[:MOST_TOOLS], tuple(problems)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        idle_s: float,
+        longest_s: float,
+        show: Callable[[float, float | None, str | None], None],
+        waiting: Callable[[], bool],
+    ) -> "CallToolResult":
+        """The answer of a tool.
+
+        Args:
+            idle_s: seconds without a sign of life; each progress notification begins them anew.
+            longest_s: seconds in all.
+            show: gets each progress: how much is done, of how much, and a message.
+            waiting: the call waits for the user, which costs it no time.
+
+        Raises CallTimeoutError, ConnectionLostError, and what the SDK raises.
+        """
+        loop = asyncio.get_running_loop()
+        began = alive = loop.time()
+
+        async def moved(progress: float, total: float | None, message: str | None) -> None:
+            nonlocal alive
+            alive = loop.time()
+            show(progress, total, message)
+
+        call = asyncio.create_task(self.client.call_tool(tool, dict(arguments), progress_callback=moved))
+        closed = asyncio.create_task(self.closed.wait())
+        try:
+            while True:
+                left = min(alive + idle_s, began + longest_s) - loop.time()
+                done, _ = await asyncio.wait(
+                    {call, closed}, timeout=max(0.0, left), return_when=asyncio.FIRST_COMPLETED
+                )
+                if call in done:
+                    return call.result()
+                if closed in done:
+                    await asyncio.wait({call}, timeout=0.2)  # an answer may have been on its way
+                    if call.done() and call.exception() is None:
+                        return call.result()
+                    raise ConnectionLostError("The connection ended before the answer came.")
+                if waiting():
+                    alive, began = loop.time(), max(began, loop.time() - longest_s + idle_s)
+                elif loop.time() >= min(alive + idle_s, began + longest_s):
+                    raise CallTimeoutError(f"no answer in {loop.time() - began:.0f} s")
+        finally:
+            for task in (call, closed):
+                task.cancel()  # the SDK tells the server that its answer is not wanted any more
+            await asyncio.wait({call}, timeout=0.5)
+            if call.done() and not call.cancelled():
+                call.exception()  # looked at, so that asyncio does not report it as lost
+
+
+def schema_problem(schema: Any) -> str:
+    """Why the Messages API would refuse the schema of a tool, which refuses the whole request; empty: it would not."""
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        return "its schema is not that of an object"
+    if any(key in schema for key in ("oneOf", "anyOf", "allOf")):
+        return "its schema is a choice at the top, which the model cannot be given"
+    return "" if _depth(schema, 0) <= 60 else "its schema is nested too deeply"
+
+
+def _depth(node: Any, at: int) -> int:
+    if at > 60 or not isinstance(node, dict | list):
+        return at
+    values = node.values() if isinstance(node, dict) else node
+    return max((_depth(value, at + 1) for value in values), default=at)
+
+
+def _described(tool: Any) -> ServerTool:
+    hints = tool.annotations
+    description = (tool.description or tool.title or (hints and hints.title) or tool.name).strip()
+    if len(description) > LONGEST_DESCRIPTION:
+        description = f"{description[: LONGEST_DESCRIPTION - 1]}…"
+    schema = {"type": "object", **tool.input_schema}
+    schema.pop("$schema", None)
+    read_only = bool(hints and hints.read_only_hint)
+    return ServerTool(
+        *(tool.name, description, schema, read_only),
+        destructive=not read_only and bool(hints and hints.destructive_hint),
+        idempotent=read_only or bool(hints and hints.idempotent_hint),
+    )
+
+
+@asynccontextmanager
+async def connected(
+    config: ServerConfig, processes: Processes, workspace: Path, callbacks: Callbacks, *, connect_s: float
+) -> AsyncIterator[Connection]:
+    """Start the server or reach it, and agree on a version.
+
+    Args:
+        config: with its variables replaced.
+        connect_s: seconds until it has to be there.
+
+    Raises McpError with what the server wrote to standard error, SignInError.
+    """
+    await in_thread(_sdk)
+    status = HttpStatus()
+    closed = asyncio.Event()
+    transport: Any = None
+    stack = AsyncExitStack()
+    try:
+        async with stack:
+            try:
+                async with asyncio.timeout(connect_s):
+                    transport, closed = await _transport(config, processes, workspace, callbacks, status, stack)
+                    connection = await _client(config, transport, closed, status, callbacks, stack)
+            except TimeoutError as error:
+                raise McpError(f"it did not answer within {connect_s:g} s") from error
+            status.code = 0
+            yield connection
+    except (McpError, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        if status.code in (401, 403) or _named(error, "SignInError"):
+            raise SignInError(f"it wants you to sign in (HTTP {status.code or 401})") from error
+        if not isinstance(error, Exception):
+            raise
+        raise McpError(_reason(error, status)) from error
+    finally:
+        closed.set()
+
+
+def why_ended(transport: "StdioTransport | None", why: str) -> str:
+    """The reason of an end, with the exit code and the last words of a stdio server."""
+    if transport is None:
+        return why
+    parts = [f"it wrote more than {MOST_RESPONSE_BYTES:,} bytes that nobody asked for"] if transport.flooded else [why]
+    if transport.exit_code is not None:
+        parts.append(f"exit code {transport.exit_code}")
+    if last := transport.errors or transport.first_stray:
+        parts.append(f"it wrote: {shorten_line(' '.join(last.splitlines()[-1].split()), 200)}")
+    return "; ".join(filter(None, parts))
+
+
+async def _transport(
+    config: ServerConfig,
+    processes: Processes,
+    workspace: Path,
+    callbacks: Callbacks,
+    status: HttpStatus,
+    stack: AsyncExitStack,
+) -> tuple[Any, asyncio.Event]:
+    if config.transport is Transport.STDIO:
+        from harness.mcp.stdio import StdioTransport
+
+        cwd = workspace / config.cwd if config.cwd else workspace
+        stdio = StdioTransport(processes, config.command, cwd, environment_of(config))
+        return stdio, stdio.closed
+    from mcp.client.sse import sse_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    make = partial(_http_client, config, status)
+    if config.transport is Transport.SSE:
+        return sse_client(config.url, httpx_client_factory=make, auth=callbacks.auth(config)), asyncio.Event()
+    http = await stack.enter_async_context(make(auth=callbacks.auth(config)))
+    return streamable_http_client(config.url, http_client=http), asyncio.Event()
+
+
+def _http_client(
+    config: ServerConfig,
+    status: HttpStatus,
+    headers: Mapping[str, str] | None = None,
+    timeout: Any = None,
+    auth: Any = None,
+) -> "httpx2.AsyncClient":
+    import httpx2
+
+    async def seen(response: "httpx2.Response") -> None:
+        if response.request.method == "POST":
+            status.code = response.status_code
+        length = response.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > MOST_RESPONSE_BYTES:
+            await response.aclose()
+            raise McpError(f"its answer has {int(length):,} bytes, more than {MOST_RESPONSE_BYTES:,}")
+
+    return httpx2.AsyncClient(
+        headers={"User-Agent": f"harness/{__version__}", **(headers or {}), **config.headers},
+        timeout=timeout or httpx2.Timeout(30.0, read=300.0),
+        auth=auth,
+        event_hooks={"response": [seen]},
+    )
+
+
+async def _client(
+    config: ServerConfig,
+    transport: Any,
+    closed: asyncio.Event,
+    status: HttpStatus,
+    callbacks: Callbacks,
+    stack: AsyncExitStack,
+) -> Connection:
+    from mcp import Client
+    from mcp.types import Implementation, ListRootsResult, Root, ToolListChangedNotification
+
+    made: list[Connection] = []
+
+    async def notified(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification) and made:
+            made[0].list_changed.set()
+
+    async def elicit(context: Any, params: Any) -> Any:
+        return await callbacks.elicit(config.name, params)
+
+    async def roots(context: Any) -> Any:
+        found = [Root.model_validate({"uri": path.as_uri(), "name": path.name}) for path in callbacks.roots()]
+        return ListRootsResult(roots=found)
+
+    client = Client(
+        transport,
+        client_info=Implementation(name="harness", version=__version__),
+        elicitation_callback=elicit,
+        list_roots_callback=roots,
+        message_handler=notified,
+        cache=None,
+    )
+    try:
+        await stack.enter_async_context(client)
+    except BaseException as error:
+        if isinstance(error, Exception) and config.transport is Transport.STDIO:
+            raise McpError(why_ended(transport, _reason(error, status))) from error
+        raise
+    stdio = transport if config.transport is Transport.STDIO else None
+    made.append(Connection(client, closed, status, stdio))
+    return made[0]
+
+
+async def follow_changes(connection: Connection) -> None:
+    """Set `list_changed` where the server reports changes on a stream of its own, as it does since 2026-07-28."""
+    from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
+
+    tools = connection.client.server_capabilities.tools
+    if connection.client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+        return
+    with suppress(Exception):  # a server without that stream is asked again at the next start
+        async with connection.client.listen(tools_list_changed=True) as changes:
+            async for _ in changes:
+                connection.list_changed.set()
+
+
+def _sdk() -> None:
+    """Import the SDK. Raises McpError where it is missing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import mcp
+            import mcp.types
+    except ImportError as error:
+        raise McpError(
+            f"MCP servers need the package mcp ({error.name} is missing); run: pip install 'harness-agent[mcp]'"
+        ) from error
+    assert mcp.types is not None
+
+
+def _reason(error: BaseException, status: HttpStatus) -> str:
+    """An exception in one sentence, also when groups of groups hold it."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    match error:
+        case FileNotFoundError():
+            return f"there is no program {error.filename}"
+        case PermissionError():
+            return f"{error.filename} cannot be executed"
+        case _ if status.code >= 400:
+            return f"it answered HTTP {status.code}"
+        case _:
+            said = " ".join(str(error).split())
+            return said[:300] or type(error).__name__
+
+
+def _named(error: BaseException, name: str) -> bool:
+    inside = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    return type(error).__name__ == name or any(_named(one, name) for one in inside)

@@ -1,0 +1,187 @@
+"""Signing in to HTTP servers: OAuth tokens in a file that only the user can read, and the sign-in itself.
+
+The SDK knows the protocol (PKCE, discovery, registration, refresh, scopes). A session only uses tokens and refreshes
+them; `harness mcp login` opens the browser.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from harness.base.files import read_regular, replace_atomically
+from harness.mcp.config import ServerConfig, Transport
+from harness.mcp.connection import McpError, SignInError
+
+if TYPE_CHECKING:
+    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+
+FOLDER = "mcp-tokens"
+"""In the state folder."""
+MOST_BYTES = 200_000
+PORTS = (33418, 33419, 33420, 0)
+"""Of the loopback address that the browser returns to; the first free one. 0: any."""
+LOGIN_S = 300.0
+
+
+class TokenFile:
+    """Tokens and registration of one server, as `mcp.client.auth.TokenStorage`."""
+
+    def __init__(self, config: ServerConfig, state: Path) -> None:
+        """`state`: the state folder."""
+        self._file = state / FOLDER / f"{sha256(config.url.encode()).hexdigest()[:16]}.json"
+
+    @property
+    def exists(self) -> bool:
+        """The user has signed in."""
+        return "tokens" in self._read()
+
+    async def get_tokens(self) -> Any:
+        """The tokens; None: there are none."""
+        from mcp.shared.auth import OAuthToken
+
+        return self._get("tokens", OAuthToken)
+
+    async def set_tokens(self, tokens: Any) -> None:
+        """Keep them. A new answer without a refresh token leaves the old one valid (RFC 6749, section 6)."""
+        new = tokens.model_dump(mode="json", exclude_none=True)
+        old = self._read().get("tokens", {})
+        if "refresh_token" in old:
+            new.setdefault("refresh_token", old["refresh_token"])
+        self._put(tokens=new)
+
+    async def get_client_info(self) -> Any:
+        """What the authorization server knows this program by; None: it does not yet."""
+        from mcp.shared.auth import OAuthClientInformationFull
+
+        return self._get("client", OAuthClientInformationFull)
+
+    async def set_client_info(self, client_info: Any) -> None:
+        """Keep it."""
+        self._put(client=client_info.model_dump(mode="json", exclude_none=True))
+
+    def forget(self) -> None:
+        """Sign out here."""
+        with suppress(FileNotFoundError):
+            self._file.unlink()
+
+    def _get(self, key: str, model: Any) -> Any:
+        with suppress(ValueError):
+            found = self._read().get(key)
+            return None if found is None else model.model_validate(found)
+        return None
+
+    def _read(self) -> Mapping[str, Any]:
+        try:
+            data = json.loads(read_regular(self._file, MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return data if isinstance(data, dict) else {}
+
+    def _put(self, **changes: object) -> None:
+        data = json.dumps({**self._read(), **changes}).encode()
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_atomically(self._file, data, private=True)
+
+
+def stored_auth(config: ServerConfig, state: Path) -> "OAuthClientProvider | None":
+    """Authentication by the tokens of an earlier sign-in; None: by headers only. What needs the browser raises
+    SignInError."""
+    tokens = TokenFile(config, state)
+    named = {name.lower() for name in config.headers}
+    if config.transport is Transport.STDIO or "authorization" in named or not tokens.exists:
+        return None
+
+    async def refuse(address: str) -> None:
+        raise SignInError("its sign-in has ended")
+
+    async def none() -> "AuthorizationCodeResult":
+        raise SignInError("its sign-in has ended")
+
+    return provider(config, tokens, refuse, none, PORTS[0])
+
+
+def provider(
+    config: ServerConfig,
+    tokens: Any,
+    show: Callable[[str], Awaitable[None]],
+    callback: "Callable[[], Awaitable[AuthorizationCodeResult]]",
+    port: int,
+) -> "OAuthClientProvider":
+    """The OAuth client of the SDK for a server.
+
+    Args:
+        show: brings the user to the address of the sign-in.
+        callback: waits for the code that comes back.
+        port: of the loopback address that it comes back to.
+    """
+    from mcp.client.auth import OAuthClientProvider
+    from mcp.shared.auth import OAuthClientMetadata
+
+    metadata = OAuthClientMetadata.model_validate(
+        {
+            "client_name": "harness",
+            "redirect_uris": [f"http://127.0.0.1:{port}/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+        }
+    )
+    return OAuthClientProvider(config.url, metadata, tokens, show, callback)
+
+
+class LoopbackCallback:
+    """Waits on the loopback address for the browser to return with a code."""
+
+    def __init__(self) -> None:
+        self._answer: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+        self.port = 0
+
+    async def __aenter__(self) -> "LoopbackCallback":
+        for port in PORTS:
+            with suppress(OSError):
+                self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+                self.port = self._server.sockets[0].getsockname()[1]
+                return self
+        raise McpError("No port of 127.0.0.1 is free for the sign-in; end what listens there.")
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None, "it was entered"
+        self._server.close()
+
+    def give(self, address: str) -> bool:
+        """Take the address that the browser was sent to, pasted by the user where the browser runs elsewhere."""
+        query = {name: values[0] for name, values in parse_qs(urlsplit(address.strip()).query).items()}
+        if self._answer.done() or not {"code", "error"} & query.keys():
+            return False
+        self._answer.set_result(query)
+        return True
+
+    async def result(self) -> "AuthorizationCodeResult":
+        """The code. Raises SignInError where the user refused, or nothing came."""
+        from mcp.client.auth import AuthorizationCodeResult
+
+        try:
+            async with asyncio.timeout(LOGIN_S):
+                query = await asyncio.shield(self._answer)
+        except TimeoutError as error:
+            raise SignInError(f"nobody signed in within {LOGIN_S:g} s") from error
+        if "code" not in query:
+            raise SignInError(f"the sign-in was refused: {query.get('error_description', query['error'])[:200]}")
+        return AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+            async with asyncio.timeout(10.0):
+                line = (await reader.readuntil(b"\r\n")).decode("latin-1").split(" ")
+            done = len(line) > 1 and self.give(line[1])
+            text = "You are signed in; close this page." if done else "Nothing to see here."
+            writer.write(
+                f"HTTP/1.1 {'200 OK' if done else '404 Not Found'}\r\nContent-Type: text/plain\r\n"
+                f"Content-Length: {len(text)}\r\nConnection: close\r\n\r\n{text}".encode()
+            )
+            await writer.drain()
+        writer.close()

@@ -1,0 +1,289 @@
+"""One server of a session: started, started again after its end, asked for its tools, called.
+
+A server that dies costs one call. The next call finds it started again: at once the first time, with growing waits when
+it dies again and again, and after five failures in a row only when something wants it, so that an idle session stays
+idle. Its last good list of tools stays, whatever happens to it.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.events import Json, McpServerChanged, McpState
+from harness.mcp.config import McpConfigError, ServerConfig
+from harness.mcp.connection import (
+    COALESCE_S,
+    Callbacks,
+    Connection,
+    ConnectionLostError,
+    McpError,
+    ServerTool,
+    SignInError,
+    connected,
+    follow_changes,
+    why_ended,
+)
+from harness.mcp.lists import LastLists
+from harness.mcp.names import name_table, server_key
+from harness.processes import Processes
+
+WAITS_S = (0.0, 1.0, 2.0, 5.0, 10.0)
+"""Before each start after a failure; there are no more than these without a call."""
+STEADY_S = 30.0
+"""Seconds after which a connection counts as good, so that the next end is a first one."""
+READY_S = 10.0
+"""Seconds that a call waits for its server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerParts:
+    """What all servers of a session share."""
+
+    processes: Processes
+    workspace: Path
+    callbacks: Callbacks
+    lists: LastLists
+    environ: Callable[[], Mapping[str, str]]
+    changed: Callable[[McpServerChanged], None]
+    """Gets each change of a state."""
+    learn: Callable[[ServerConfig], None]
+    """Gets a configuration whose secrets must not be shown."""
+    connect_s: float
+
+
+class McpServer:
+    """A server by its name. All methods are for one event loop."""
+
+    def __init__(self, config: ServerConfig, parts: ServerParts) -> None:
+        self.config = config
+        self.key = server_key(config.name)
+        """Key of its breaker, and the beginning of the names of its tools."""
+        self._parts = parts
+        self.state = McpState.CONNECTING if config.enabled else McpState.OFF
+        self.why = ""
+        self.errors = ""
+        """The last words of it on standard error."""
+        self.tools: tuple[ServerTool, ...] = parts.lists.get(config)
+        """By the last good list, which may be that of an earlier session."""
+        self.problems: tuple[str, ...] = ()
+        self.listed = bool(self.tools)
+        """There is a list."""
+        self.instructions = ""
+        self.version = ""
+        """What it calls itself, and the version of the protocol."""
+        self.starts = 0
+        self._connection: Connection | None = None
+        self._failures = 0
+        self._wanted = asyncio.Event()
+        self._settled = asyncio.Event()
+        """Set while no start is under way."""
+        self._first = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._reported: McpServerChanged | None = None
+        self._deaths = 0
+        self._charged = -1
+
+    @property
+    def names(self) -> dict[str, ServerTool]:
+        """Its tools by the names that the model calls."""
+        by_name = {tool.name: tool for tool in self.tools}
+        return {name: by_name[tool] for name, tool in name_table(self.key, by_name).items()}
+
+    @property
+    def settled(self) -> asyncio.Event:
+        """Set once the first start has succeeded or failed."""
+        return self._first
+
+    def start(self) -> None:
+        """Begin to connect, in the background."""
+        if self._task is None and self.config.enabled:
+            self._task = asyncio.create_task(self._keep(), name=f"MCP server {self.config.name}")
+
+    async def restart(self) -> None:
+        """End it and begin again, as if nothing had happened."""
+        await self.aclose()
+        self._failures, self.state = 0, McpState.CONNECTING
+        self.start()
+
+    async def aclose(self) -> None:
+        """End the connection, and with it a server that was started for it, also during its start."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
+        self._settled.set()
+        self._first.set()
+
+    async def ready(self, within_s: float) -> Connection:
+        """The connection, started again if need be. Raises McpError, one sentence."""
+        name = self.config.name
+        if self._task is None:
+            raise McpError(f"The MCP server {name} is off; /mcp shows why.")
+        if self._connection is None:
+            self._settled.clear()
+            self._wanted.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self._settled.wait()
+        if self._connection is None:
+            state = "still starts" if self.state is McpState.CONNECTING else self.why
+            raise (SignInError if self.state is McpState.SIGN_IN else McpError)(
+                f"The MCP server {name} is not there: {state}."
+            )
+        return self._connection
+
+    async def call(self, tool: str, arguments: Json, **limits: Any) -> Any:
+        """The answer of a tool. A request that the server refused because it did not know the session (HTTP 404) is
+        made once more, since nothing was run. Raises McpError and what the SDK raises."""
+        connection = await self.ready(READY_S)
+        try:
+            answer = await connection.call(tool, arguments, **limits)
+        except Exception:
+            if self.status != 404 or connection.closed.is_set():
+                raise
+            connection.closed.set()
+            self._connection = None  # its task has not seen the end yet
+            connection = await self.ready(READY_S)
+            answer = await connection.call(tool, arguments, **limits)
+        self._failures = 0
+        return answer
+
+    @property
+    def status(self) -> int:
+        """The last HTTP status of the server; 0: there was none, as with a stdio server."""
+        return self._connection.status.code if self._connection is not None else 0
+
+    def broken(self) -> None:
+        """What happened to a call shows that the connection cannot be used any more."""
+        if self._connection is not None:
+            self._connection.closed.set()
+
+    def charge(self) -> bool:
+        """Whether this failure of the connection is the first to be reported: several calls die of one end."""
+        first, self._charged = self._charged != self._deaths, self._deaths
+        return first
+
+    # ── the life of a server ────────────────────────────────────────────────────────────────────
+
+    async def _keep(self) -> None:
+        """Connect; after an end, again."""
+        loop, this = asyncio.get_running_loop(), asyncio.current_task()
+        try:
+            while True:
+                began = loop.time()
+                try:
+                    config = self.config.expanded(self._parts.environ())
+                    self._parts.learn(config)
+                    await self._life(config)
+                    if loop.time() - began > STEADY_S:
+                        self._failures = 0
+                    self._failures += 1
+                except (McpError, McpConfigError) as error:
+                    self._failures += 1
+                    sign_in = isinstance(error, SignInError)
+                    state = McpState.SIGN_IN if sign_in else McpState.FAILED
+                    hint = f"; run: harness mcp login {self.config.name}" if sign_in else ""
+                    self._change(state, f"{error}{hint}")
+                if self._task is not this:
+                    return  # the SDK and the transport may have made another error of the cancellation
+                await self._rest()
+        finally:
+            self._connection = None
+            self.state = McpState.OFF
+
+    async def _rest(self) -> None:
+        """Wait before the next start; a call ends the wait, though not within a second of the last failure."""
+        if self.state is not McpState.CONNECTING:
+            self._settled.set()
+            self._first.set()
+        self._wanted.clear()
+        automatic = self.state is not McpState.SIGN_IN and self._failures <= len(WAITS_S)
+        wait_s = WAITS_S[self._failures - 1] if automatic else float("inf")
+        if wait_s:
+            if self._failures > 1:
+                await asyncio.sleep(min(wait_s, 1.0))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if wait_s == float("inf") else wait_s):
+                    await self._wanted.wait()
+        self._settled.clear()
+
+    async def _life(self, config: ServerConfig) -> None:
+        """One connection from its start to its end. Raises McpError where there is none."""
+        parts = self._parts
+        if not self._failures:
+            self._change(McpState.CONNECTING, "")
+        self.state = McpState.CONNECTING
+        transport: Any = None
+        try:
+            async with connected(
+                config, parts.processes, parts.workspace, parts.callbacks, connect_s=parts.connect_s
+            ) as connection:
+                transport = connection.transport
+                await self._list(connection)
+                self._connection, self.starts = connection, self.starts + 1
+                info = connection.client.server_info
+                said = f"{info.name} {info.version}".strip() if info else ""
+                self.version = f"{said}, MCP {connection.client.protocol_version}".strip(", ")[:200]
+                self.instructions = connection.instructions
+                self._change(McpState.READY, "")
+                self._settled.set()
+                self._first.set()
+                following = asyncio.create_task(self._follow(connection))
+                try:
+                    await connection.closed.wait()
+                finally:
+                    following.cancel()
+                    self._connection = None
+                    self._deaths += 1
+        finally:
+            if transport is not None:
+                self.errors = transport.errors
+        self._change(McpState.CONNECTING, why_ended(transport, "its connection ended"))
+
+    async def _list(self, connection: Connection) -> None:
+        """Take over the list of tools. Raises McpError where there is none and never was."""
+        try:
+            if connection.client.server_capabilities.tools is None:
+                self.tools, self.problems = (), ()
+            else:
+                self.tools, self.problems = await connection.tools()
+        except (ConnectionLostError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            said = " ".join(str(error).split())[:200] or type(error).__name__
+            if not self.listed:
+                raise McpError(f"its list of tools cannot be read: {said}") from error
+            self.problems = (f"its new list of tools cannot be read, so the last one stays: {said}",)
+        else:
+            self.listed = True
+            self._parts.lists.put(self.config, self.tools)
+
+    async def _follow(self, connection: Connection) -> None:
+        """Read the list again whenever the server says that it is another one, after a moment for more of that."""
+        stream = asyncio.create_task(follow_changes(connection))
+        try:
+            while await connection.list_changed.wait():
+                await asyncio.sleep(COALESCE_S)
+                connection.list_changed.clear()
+                before = {tool.name: tool for tool in self.tools}
+                await self._list(connection)
+                after = {tool.name: tool for tool in self.tools}
+                new = [name for name in after if name not in before]
+                gone = [name for name in before if name not in after]
+                parts = [f"new: {', '.join(new[:5])}" if new else "", f"gone: {', '.join(gone[:5])}" if gone else ""]
+                if before != after:
+                    self._change(McpState.READY, "; ".join(filter(None, parts)) or "descriptions changed")
+        finally:
+            stream.cancel()
+
+    def _change(self, state: McpState, why: str) -> None:
+        """Take over a state, and report it unless the last report said the same."""
+        self.state, self.why = state, why
+        change = McpServerChanged(self.config.name, state, len(self.tools), why, self.starts)
+        if change != self._reported:
+            self._reported = change
+            self._parts.changed(change)

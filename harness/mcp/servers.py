@@ -1,0 +1,97 @@
+"""All MCP servers of a session."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from harness.base.secrets import Secret
+from harness.events import McpServerChanged
+from harness.mcp.config import McpConfig
+from harness.mcp.connection import Callbacks
+from harness.mcp.lists import FOLDER, LastLists
+from harness.mcp.server import McpServer, ServerParts
+from harness.mcp.tools import ForeignTools
+from harness.processes import Processes
+from harness.tools.tool import Tool
+
+
+class McpServers:
+    """Starts the servers of a session side by side, and ends them with it."""
+
+    def __init__(
+        self,
+        config: McpConfig,
+        *,
+        processes: Processes,
+        workspace: Path,
+        state: Path,
+        callbacks: Callbacks,
+        tools: ForeignTools,
+        connect_s: float,
+    ) -> None:
+        """`state`: the state folder."""
+        self.config = config
+        self._tools = tools
+        self._changed: Callable[[McpServerChanged], None] = lambda event: None
+        self._learn: Callable[[list[Secret]], None] = lambda secrets: None
+        self._made: dict[str, tuple[tuple[object, ...], dict[str, Tool]]] = {}
+        parts = ServerParts(
+            processes=processes,
+            workspace=workspace,
+            callbacks=callbacks,
+            lists=LastLists(state / FOLDER),
+            environ=lambda: os.environ,
+            changed=self._report,
+            learn=lambda one: self._learn(list(one.secrets())),
+            connect_s=connect_s,
+        )
+        self.servers = tuple(McpServer(one, parts) for one in config.servers)
+
+    def _report(self, event: McpServerChanged) -> None:
+        self._changed(event)
+
+    def report_to(self, changed: Callable[[McpServerChanged], None], learn: Callable[[list[Secret]], None]) -> None:
+        """Who gets changes of states, and the secrets of servers."""
+        self._changed, self._learn = changed, learn
+
+    def get(self, name: str) -> McpServer | None:
+        """The server of this name or key."""
+        return next((one for one in self.servers if name in (one.config.name, one.key)), None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of the breakers of the servers that are on."""
+        return tuple(one.key for one in self.servers if one.config.enabled)
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """All tools by name, those of one server together."""
+        return {name: tool for one in self.servers for name, tool in self._of(one).items()}
+
+    def _of(self, server: McpServer) -> dict[str, Tool]:
+        """Made once for each list."""
+        made = self._made.get(server.key)
+        if made is None or made[0] is not server.tools:
+            made = self._made[server.key] = (server.tools, self._tools.tools_of(server))
+        return made[1]
+
+    def start(self) -> None:
+        """Begin to connect to all of them, in the background."""
+        for one in self.servers:
+            one.start()
+
+    async def settle(self, within_s: float) -> None:
+        """Wait until each server whose tools are not known has been reached or has failed, but not longer."""
+        waiting = [asyncio.ensure_future(one.settled.wait()) for one in self._unknown()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=within_s)
+            for task in waiting:
+                task.cancel()
+
+    def _unknown(self) -> Iterator[McpServer]:
+        return (one for one in self.servers if one.config.enabled and not one.listed)
+
+    async def aclose(self) -> None:
+        """End all of them, also those that still start."""
+        await asyncio.gather(*(one.aclose() for one in self.servers), return_exceptions=True)

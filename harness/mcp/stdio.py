@@ -1,0 +1,211 @@
+"""A server that is a child process: messages are lines of JSON on its standard input and output.
+
+The SDK has such a transport, too. Ours starts the child through the one owner of all child processes, so that it ends
+with this program even after a crash, and it survives what servers write: bytes that are no UTF-8, lines that are no
+messages, lines without an end, and more than anybody reads.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
+
+from harness.base.concurrency import shielded
+from harness.processes import Processes, ProcessLimits
+from harness.tools.output import readable
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from harness.processes.command import PipedProcess
+
+LONGEST_LINE = 16_000_000
+"""Bytes of one message; a longer one is dropped."""
+MOST_PENDING = 64_000_000
+"""Bytes that were written and not read yet; a server that writes more is ended."""
+ERROR_BYTES = 16_000
+"""Last bytes of standard error that are kept for error messages."""
+EXIT_S = 1.0
+"""Seconds that a server has to exit once its standard input is closed."""
+_AT_A_TIME = 100
+
+
+class StdioTransport:
+    """Starts a server when it is entered, and ends it when it is left. For one connection."""
+
+    def __init__(
+        self, processes: Processes, command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
+    ) -> None:
+        self._processes = processes
+        self._command, self._cwd, self._environment = command, cwd, environment
+        self._process: PipedProcess | None = None
+        self._errors = bytearray()
+        self._open_line = bytearray()
+        self._skips_line = False
+        self._lines: deque[bytes] = deque()
+        self._pending = 0
+        self._arrived = asyncio.Event()
+        self._stack = AsyncExitStack()
+        self.closed = asyncio.Event()
+        """The server has exited, or is being ended."""
+        self.stray = 0
+        """Lines that were no messages, and messages that were too long."""
+        self.first_stray = ""
+        self.flooded = False
+
+    @property
+    def errors(self) -> str:
+        """The end of what the server has written to standard error."""
+        return readable(bytes(self._errors)).strip()
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs, or where it is not known."""
+        process = self._process
+        if process is None or not process.exited:
+            return None
+        return process._command.exited.result()
+
+    async def __aenter__(self) -> "tuple[Any, Any]":
+        """Start the server. Raises OSError, and ValueError for a null byte."""
+        loop = asyncio.get_running_loop()
+        reading, writing = os.pipe()
+        try:
+            self._process = self._processes.pipe(
+                self._command,
+                cwd=self._cwd,
+                environment=self._environment,
+                sink=self._output,
+                errors=self._error,
+                stdin=reading,
+                limits=ProcessLimits(time_s=float("inf")),
+            )
+        except BaseException:
+            os.close(writing)
+            raise
+        finally:
+            os.close(reading)
+        to_us: MemoryObjectSendStream[Any]
+        messages: MemoryObjectReceiveStream[Any]
+        to_us, messages = anyio.create_memory_object_stream[Any](0)
+        to_server, sent = anyio.create_memory_object_stream[Any](0)
+        transport, protocol = await loop.connect_write_pipe(
+            asyncio.streams.FlowControlMixin, os.fdopen(writing, "wb", 0)
+        )
+        stdin = asyncio.StreamWriter(transport, protocol, None, loop)
+        tasks = [
+            asyncio.create_task(self._hand_on(to_us)),
+            asyncio.create_task(self._write(sent, stdin)),
+            asyncio.create_task(self._watch()),
+        ]
+        self._stack.push_async_callback(self._leave, tasks, stdin, (to_us, messages, to_server, sent))
+        return messages, to_server
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close its input, give it a moment, and end what is left of it."""
+        await shielded(self._stack.aclose())
+
+    async def _leave(
+        self, tasks: list[asyncio.Task[None]], stdin: asyncio.StreamWriter, streams: tuple[Any, ...]
+    ) -> None:
+        process = self._process
+        assert process is not None, "it was entered"
+        self.closed.set()
+        stdin.close()
+        exited = asyncio.create_task(process.wait())
+        await asyncio.wait({exited}, timeout=EXIT_S)
+        with suppress(OSError):
+            await process.end()
+        for task in (*tasks, exited):
+            task.cancel()
+        await asyncio.gather(*tasks, exited, return_exceptions=True)
+        for stream in streams:
+            await stream.aclose()
+
+    # ── its output ──────────────────────────────────────────────────────────────────────────────
+
+    def _error(self, data: bytes) -> None:
+        self._errors += data
+        if len(self._errors) > 2 * ERROR_BYTES:
+            del self._errors[:-ERROR_BYTES]
+
+    def _output(self, data: bytes) -> None:
+        *ended, rest = data.split(b"\n")
+        for part in ended:
+            self._open_line += part
+            if not self._skips_line:
+                self._line(bytes(self._open_line))
+            self._open_line.clear()
+            self._skips_line = False
+        if not self._skips_line:
+            self._open_line += rest
+        if len(self._open_line) > LONGEST_LINE:
+            self._strayed(f"a message of more than {LONGEST_LINE:,} bytes")
+            self._open_line.clear()
+            self._skips_line = True
+
+    def _line(self, line: bytes) -> None:
+        if not line.strip() or self.flooded:
+            return
+        self._lines.append(line)
+        self._pending += len(line)
+        self._arrived.set()
+        if self._pending > MOST_PENDING:
+            self.flooded = True
+            self.closed.set()
+
+    def _strayed(self, text: str) -> None:
+        self.stray += 1
+        self.first_stray = self.first_stray or text[:200]
+
+    async def _hand_on(self, to_us: "MemoryObjectSendStream[Any]") -> None:
+        handed = 0
+        while await self._arrived.wait():
+            while self._lines:
+                line = self._lines.popleft()
+                self._pending -= len(line)
+                text = line.decode("utf-8", "replace")
+                try:
+                    message = SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+                except (ValueError, RecursionError):
+                    self._strayed(readable(line))
+                    message = None
+                handed += 1
+                if message is None or handed % _AT_A_TIME == 0:
+                    await asyncio.sleep(0)
+                if message is not None:
+                    try:
+                        await to_us.send(message)
+                    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                        return
+            self._arrived.clear()
+            if self.closed.is_set():
+                await to_us.aclose()
+                return
+
+    async def _watch(self) -> None:
+        """The end of the process, or of its output, is the end of the connection."""
+        assert self._process is not None, "it was entered"
+        await self._process.wait()
+        self.closed.set()
+        self._arrived.set()
+
+    # ── its input ───────────────────────────────────────────────────────────────────────────────
+
+    async def _write(self, sent: "MemoryObjectReceiveStream[Any]", stdin: asyncio.StreamWriter) -> None:
+        async for message in sent:
+            text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+            try:
+                stdin.write(f"{text}\n".encode())
+                await stdin.drain()
+            except (OSError, RuntimeError):
+                self.closed.set()  # it has closed its input, though it may still run
+                self._arrived.set()
+                return
