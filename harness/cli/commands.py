@@ -44,6 +44,10 @@ def run(command: str, options: Namespace) -> int:
             from harness.cli.cron import cron
 
             return cron(_settings(options), options)
+        case "mcp":
+            from harness.cli.mcp import mcp
+
+            return mcp(_settings(options), options)
         case "tasks":
             from harness.cli.tasks import tasks
 

@@ -17,6 +17,7 @@ from harness.engine.build.from_settings import (
     admission_limits,
     agents_for,
     commands_for,
+    mcp_config,
     memory_for,
     require_tools_of_hooks,
     skills_for,
@@ -134,6 +135,16 @@ def _hooks(loaded: LoadedSettings, warn: Warn) -> str:
     return f"{len(hooks)} ({points_text}), from {loaded.origins['hooks']}" if hooks else "none"
 
 
+def _servers(loaded: LoadedSettings, warn: Warn) -> str:
+    if not loaded.settings.mcp:
+        return OFF
+    from harness.cli.mcp import servers_text
+
+    for problem in mcp_config(loaded.settings).problems:
+        warn(visible(problem))
+    return servers_text(loaded.settings)
+
+
 def _trust(loaded: LoadedSettings, warn: Warn) -> str:
     if not loaded.claims:
         return "its files set nothing that needs your trust"
@@ -168,9 +179,9 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
 
 def _other_files(loaded: LoadedSettings, warn: Warn) -> str:
     """Files of other programs beside those that are read: their rules do not apply."""
-    names = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
+    names = (".claude/settings.json", ".claude/settings.local.json")
     there = [name for name in names if (loaded.settings.workspace / name).exists()]
-    return f"{', '.join(there)}: not read; their permissions, hooks and servers do not apply here" if there else "none"
+    return f"{', '.join(there)}: not read; their permissions and hooks do not apply here" if there else "none"
 
 
 _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
@@ -183,6 +194,7 @@ _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
         "memories": _memory,
         "permissions": _permissions,
         "hooks": _hooks,
+        "MCP servers": _servers,
         "admission": _admission,
         "other files": _other_files,
     }

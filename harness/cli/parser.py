@@ -17,6 +17,7 @@ COMMANDS = {
     "shot": "draw a session at any moment as an SVG file",
     "tasks": "list, show, add or release tasks of a task board",
     "cron": "list, add, run or change scheduled prompts",
+    "mcp": "list, add, remove or sign in to MCP servers",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the remedy for each fault",
     "settings": "list all settings with their defaults and variables",
@@ -172,6 +173,8 @@ def command_parser(command: str) -> "ArgumentParser":
             _tasks(parser)
         case "cron":
             _cron(parser)
+        case "mcp":
+            _mcp(parser)
         case "practice":
             _practice(parser)
         case "completion":
@@ -322,6 +325,30 @@ def _cron(parser: "ArgumentParser") -> None:
     action("pause", "let a prompt fire no more").add_argument("id", metavar="ID")
     action("resume", "let it fire again").add_argument("id", metavar="ID")
     action("delete", "delete a prompt").add_argument("id", metavar="ID")
+
+
+def _mcp(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str, *, of_one: bool = True) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        added.add_argument("--cwd", metavar="FOLDER", help="use the servers of this folder")
+        if of_one:
+            added.add_argument("name", metavar="NAME")
+        return added
+
+    action("list", "connect to each server and show how it is", of_one=False)
+    action("get", "show a server and its tools")
+    adding = action("add", "add a server to your own: NAME -- COMMAND, or NAME https://…")
+    adding.add_argument("command", metavar="COMMAND", nargs="*", help="the program with its arguments, or the address")
+    adding.add_argument("--env", action="append", metavar="NAME=VALUE", help="a variable of the program; ${NAME} works")
+    adding.add_argument("--header", action="append", metavar="NAME:VALUE", help="a header for each request")
+    adding.add_argument("--transport", choices=("stdio", "http", "sse"), help="default: by the form of the command")
+    adding.add_argument("--project", action="store_true", help="add it to .mcp.json of the folder instead")
+    removing = action("remove", "remove a server from your own")
+    removing.add_argument("--project", action="store_true", help="remove it from .mcp.json of the folder instead")
+    action("login", "sign in to a server with the browser")
+    action("logout", "delete the tokens of a server")
 
 
 def _practice(parser: "ArgumentParser") -> None:

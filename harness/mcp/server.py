@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base.external_text import counted, visible
 from harness.events import Json, McpServerChanged, McpState
 from harness.mcp.config import McpConfigError, ServerConfig
 from harness.mcp.connection import (
@@ -30,6 +31,7 @@ from harness.mcp.lists import LastLists
 from harness.mcp.names import name_table, server_key
 from harness.processes import Processes
 
+MARKS = {McpState.READY: "✓", McpState.FAILED: "✗", McpState.SIGN_IN: "!", McpState.OFF: "·", McpState.CONNECTING: "◌"}
 WAITS_S = (0.0, 1.0, 2.0, 5.0, 10.0)
 """Before each start after a failure; there are no more than these without a call."""
 STEADY_S = 30.0
@@ -93,20 +95,33 @@ class McpServer:
         return {name: by_name[tool] for name, tool in name_table(self.key, by_name).items()}
 
     @property
+    def line(self) -> str:
+        """State, tools and reason in one line."""
+        tools = f", {counted(len(self.tools), 'tool')}" if self.listed else ""
+        starts = f", connected {self.starts} times" if self.starts > 1 else ""
+        why = f": {self.why}" if self.why else ""
+        return visible(f"{MARKS[self.state]} {self.config.name}  {self.state}{tools}{starts}{why}")
+
+    @property
     def settled(self) -> asyncio.Event:
         """Set once the first start has succeeded or failed."""
         return self._first
 
-    def start(self) -> None:
-        """Begin to connect, in the background."""
-        if self._task is None and self.config.enabled:
+    def start(self, *, by_hand: bool = False) -> None:
+        """Begin to connect, in the background; by hand also one that is off."""
+        if self._task is None and (by_hand or self.state is not McpState.OFF):
             self._task = asyncio.create_task(self._keep(), name=f"MCP server {self.config.name}")
 
     async def restart(self) -> None:
         """End it and begin again, as if nothing had happened."""
         await self.aclose()
-        self._failures, self.state = 0, McpState.CONNECTING
-        self.start()
+        self._failures, self._reported = 0, None
+        self.start(by_hand=True)
+
+    async def switch_off(self) -> None:
+        """End it for the rest of the session; its tools say so."""
+        await self.aclose()
+        self._change(McpState.OFF, "switched off")
 
     async def aclose(self) -> None:
         """End the connection, and with it a server that was started for it, also during its start."""
@@ -193,7 +208,6 @@ class McpServer:
                 await self._rest()
         finally:
             self._connection = None
-            self.state = McpState.OFF
 
     async def _rest(self) -> None:
         """Wait before the next start; a call ends the wait, though not within a second of the last failure."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 
 from harness.base.secrets import Secret
@@ -35,6 +35,7 @@ class McpServers:
         self._tools = tools
         self._changed: Callable[[McpServerChanged], None] = lambda event: None
         self._learn: Callable[[list[Secret]], None] = lambda secrets: None
+        self._under_way: set[asyncio.Task[None]] = set()
         self._made: dict[str, tuple[tuple[object, ...], dict[str, Tool]]] = {}
         parts = ServerParts(
             processes=processes,
@@ -91,6 +92,19 @@ class McpServers:
 
     def _unknown(self) -> Iterator[McpServer]:
         return (one for one in self.servers if one.config.enabled and not one.listed)
+
+    def restart(self, server: McpServer) -> None:
+        """Begin to end one and to start it again, in the background."""
+        self._do(server.restart())
+
+    def switch_off(self, server: McpServer) -> None:
+        """Begin to end one for the rest of the session, in the background."""
+        self._do(server.switch_off())
+
+    def _do(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
 
     async def aclose(self) -> None:
         """End all of them, also those that still start."""

@@ -76,6 +76,8 @@ class Session:
         """Model and effort of the next turn."""
         self.tasks = parts.board
         """Its work on a task board; None: it uses none."""
+        self.mcp = parts.core.shared.mcp
+        """Its MCP servers; None: it has none."""
         self.connection = parts.core.shared.connection
         """Address of the model."""
         self.recovery = parts.decisions

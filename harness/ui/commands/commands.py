@@ -303,6 +303,9 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             SlashCommand(
                 "breakers", "[name=value]", "show the circuit breakers, or set limits", tool_commands.breakers
             ),
+            SlashCommand(
+                "mcp", "[NAME|restart NAME|off NAME]", "list MCP servers, show one, restart it", tool_commands.mcp
+            ),
             SlashCommand("budget", "[NUMBER]", "failures allowed in a turn, and used", tool_commands.budget),
             SlashCommand("report", "", "what is done, what is not, and why", tool_commands.report),
             SlashCommand("alternatives", "TOOL", "what can replace a tool", tool_commands.alternatives),

@@ -44,6 +44,30 @@ def tools(session: Session, argument: str) -> CommandResult:
     )
 
 
+def mcp(session: Session, argument: str) -> CommandResult:
+    """List the MCP servers, show one with its tools, restart it or switch it off."""
+    if session.mcp is None:
+        return ShowText("This session has no MCP servers; `harness mcp add` adds one, docs/mcp.md explains.")
+    action, _, name = argument.rpartition(" ")
+    if not argument:
+        return ShowText("\n".join(one.line for one in session.mcp.servers))
+    server = session.mcp.get(name)
+    if server is None or action not in ("", "restart", "off"):
+        names = ", ".join(one.config.name for one in session.mcp.servers)
+        raise CommandError(f"/mcp takes a server ({names}), or restart or off before its name.")
+    match action:
+        case "restart":
+            session.mcp.restart(server)
+            return ShowText(f"{name} is started again.")
+        case "off":
+            session.mcp.switch_off(server)
+            return ShowText(f"{name} is switched off; /mcp restart {name} starts it again.")
+    about = (server.config.shown, f"from {server.config.origin}", server.version, *server.problems)
+    said = [f"it wrote: {line}" for line in server.errors.splitlines()[-5:]]
+    tools = (f"{tool}: {_first_sentence(one.description)}" for tool, one in server.names.items())
+    return ShowText(visible("\n".join((server.line, *(f"  {one}" for one in (*about, *said, *tools) if one)))))
+
+
 def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.:]) ", " ".join(text.split()), maxsplit=1)[0]
 

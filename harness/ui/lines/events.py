@@ -41,6 +41,8 @@ from harness.events import (
     LoopFound,
     LoopLeft,
     LoopPolicySet,
+    McpServerChanged,
+    McpState,
     ModelSwitched,
     Notice,
     OutputCapChanged,
@@ -431,7 +433,27 @@ def _sandbox_line(event: Event) -> Line | None:
             return None
 
 
-_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line, _sandbox_line)
+# ── MCP servers ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _mcp_line(event: Event) -> Line | None:
+    """Servers that are reached for the first time are no news; what goes wrong is, and its end."""
+    match event:
+        case McpServerChanged(server=server, state=McpState.READY, starts=starts, detail=detail):
+            if detail:
+                return Line("·", f"MCP server {server}: {detail}")
+            return Line("✓", f"MCP server {server} is there again") if starts > 1 else None
+        case McpServerChanged(server=server, state=McpState.FAILED, detail=detail):
+            return Line("✗", f"MCP server {server} cannot be used: {detail}", Tone.TROUBLE)
+        case McpServerChanged(server=server, state=McpState.SIGN_IN, detail=detail):
+            return Line("!", f"MCP server {server}: {detail}", Tone.TROUBLE)
+        case McpServerChanged(server=server, state=McpState.CONNECTING, detail=detail) if detail:
+            return Line("↻", f"MCP server {server} is started again: {detail}", Tone.TROUBLE)
+        case _:
+            return None
+
+
+_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line, _sandbox_line, _mcp_line)
 
 
 # ── what a live terminal shows in another way ───────────────────────────────────────────────────
