@@ -62,6 +62,10 @@ def run(command: str, options: Namespace) -> int:
             from harness.settings import settings_reference
 
             print(settings_reference())
+        case "practice" if options.kind == "mcp":
+            from harness.practice.mcp_server import Server
+
+            return Server(options.fault).serve()
         case "practice":
             return asyncio.run(_practice(options))
         case "serve":

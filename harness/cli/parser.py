@@ -352,11 +352,15 @@ def _mcp(parser: "ArgumentParser") -> None:
 
 
 def _practice(parser: "ArgumentParser") -> None:
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="serve|proxy", parser_class=type(parser))
+    from harness.practice.mcp_server import FAULTS
+
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="serve|proxy|mcp", parser_class=type(parser))
     serve = kinds.add_parser("serve", help="serve a Messages API on this machine", allow_abbrev=False)
     serve.add_argument("--window", type=int, metavar="TOKENS", help="context window of every model")
     proxy = kinds.add_parser("proxy", help="forward to a real API and inject faults", allow_abbrev=False)
     proxy.add_argument("upstream", metavar="URL", help="the API to forward to, such as https://api.anthropic.com")
+    mcp = kinds.add_parser("mcp", help="be an MCP server on standard input and output that fails", allow_abbrev=False)
+    mcp.add_argument("--fault", choices=FAULTS, default="", help="; ".join(f"{k}: {v}" for k, v in FAULTS.items()))
     for one in (serve, proxy):
         one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a built-in one")
         one.add_argument("--faults", type=float, metavar="SHARE", help="share of requests that fail, 0 to 1")

@@ -230,7 +230,6 @@ class McpServer:
         parts = self._parts
         if not self._failures:
             self._change(McpState.CONNECTING, "")
-        self.state = McpState.CONNECTING
         transport: Any = None
         try:
             async with connected(

@@ -276,7 +276,8 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     monkeypatch.setenv("HARNESS_HOME_DIR", str(home))
     for path, text in {
         folder / "CLAUDE.md": "See @.env",
-        folder / ".mcp.json": "{}",
+        folder / ".mcp.json": '{"mcpServers": {"notes": {"command": "notes"}}}',
+        folder / ".claude" / "settings.json": "{}",
         folder / ".env": "",
         folder / ".claude" / "skills" / "release" / "SKILL.md": skill("release"),
         folder / ".claude" / "commands" / "fix.md": "Fix it. !`git status`",
@@ -292,7 +293,8 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     assert code == 0
     assert f"{home / '.claude' / 'CLAUDE.md'} (yours), {folder / 'CLAUDE.md'}" in page
     assert re.search(r"skills +1 of the project", page)
-    assert re.search(r"other files +.mcp.json: not read; ", page)
+    assert re.search(r"other files +.claude/settings.json: not read; ", page)
+    assert re.search(r"MCP servers +\.mcp\.json of this folder is not used until you trust it .*: notes\.", page)
     assert re.search(r"commands +/fix, /tidy \(yours\)", page)
     assert re.search(r"agents +odd, searcher\n", page)
     for words in (

@@ -102,6 +102,8 @@ SAMPLE = {
     "sandbox_hosts": "pypi.org, *.Example.org, localhost:8080",
     "key_header": "x-api-key",
     "headers": "X-Team: blue",
+    "mcp": "no",
+    "mcp_servers": '{"notes": {"command": "notes"}}',
 }
 
 

@@ -1,0 +1,206 @@
+"""A server of a session, with real processes that are killed, hang, lie and write too much."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.events import FailureCategory, McpState, ToolOutcome
+from tests.mcp.conftest import Sites, lives, practice
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_tool_answers_with_text_and_its_name_leads_back_to_it(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        result = await here.call("p.echo", text="hello")
+        assert (result.outcome, result.content) == (ToolOutcome.OK, "hello")
+        assert [change.state for change in here.changes] == [McpState.CONNECTING, McpState.READY]
+        assert here.server().instructions == "Use echo to test the connection."
+
+
+async def test_a_killed_server_costs_one_call_each_time_and_its_tools_are_back(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        names = set(here.servers.tools)
+        for kill in range(50):
+            died = await here.call("p.die")
+            assert (died.outcome, died.category) == (ToolOutcome.BROKEN, FailureCategory.TRANSPORT), kill
+            assert (await here.call("p.echo", text=f"{kill}")).content == f"{kill}"
+            assert set(here.servers.tools) == names
+        assert here.server().starts == 51
+
+
+async def test_calls_that_end_with_one_server_are_one_failure(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        pid = int((await here.call("p.pid")).content)
+        calls = [asyncio.create_task(here.call("p.work", seconds=20)) for _ in range(4)]
+        await asyncio.sleep(0.3)
+        os.kill(pid, signal.SIGKILL)
+        results = await asyncio.gather(*calls)
+        assert sorted(result.outcome for result in results) == sorted(
+            [ToolOutcome.BROKEN, *[ToolOutcome.CANCELLED] * 3]
+        )
+        assert "is being started again" in results[0].content
+
+
+async def test_the_reason_of_an_end_has_the_exit_code_and_the_last_words(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        await here.call("p.die")
+        await here.call("p.echo", text="a")
+        ended = [change.detail for change in here.changes if change.state is McpState.CONNECTING and change.detail]
+        assert ended == ["its connection ended; exit code 9; it wrote: out of memory"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        (practice("crash"), "exit code 3; it wrote: cannot open the database /nowhere/notes.db"),
+        ({"command": "/nowhere/notes"}, "there is no program /nowhere/notes"),
+        (
+            {"command": "${NOT_SET_ANYWHERE}"},
+            "the test uses ${NOT_SET_ANYWHERE} for the MCP server p, which is not set",
+        ),
+        ({"url": "http://127.0.0.1:9/mcp"}, "connect"),
+    ],
+)
+async def test_a_server_that_does_not_start_says_why_and_a_call_says_it_too(
+    site: Sites, entry: dict[str, Any], why: str
+) -> None:
+    async with site({"p": entry, "good": practice()}) as here:
+        assert here.server().state is McpState.FAILED
+        assert why in here.server().why
+        assert (await here.call("good.echo", text="a")).content == "a"  # the others are not concerned
+
+
+async def test_a_server_that_hangs_while_it_starts_is_given_up_and_ended(site: Sites) -> None:
+    async with site({"p": practice("silent")}, connect_s=1.5) as here:
+        assert here.server().state is McpState.FAILED
+        assert "did not answer within 1.5 s" in here.server().why
+
+
+async def test_a_server_is_ended_with_the_session_also_while_it_starts(site: Sites, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = f"trap '' TERM; echo $$ > {pid_file}; while :; do sleep 1; done"
+    async with site({"p": {"command": "sh", "args": ["-c", script]}, "good": practice()}, wait=False) as here:
+        good = int((await here.call_when_there("good.pid")).content)
+        async with asyncio.timeout(20):
+            while not (pid_file.exists() and pid_file.read_text().strip()):
+                await asyncio.sleep(0.02)
+        assert here.server().state is McpState.CONNECTING
+    assert not lives(good)
+    assert not lives(int(pid_file.read_text()))
+
+
+async def test_a_call_that_hangs_ends_at_its_time_and_leaves_the_server_in_use(site: Sites) -> None:
+    async with site({"p": practice("hang")}, idle_s=0.5) as here:
+        result = await here.call("p.echo", text="a")
+        assert (result.outcome, result.category) == (ToolOutcome.BROKEN, FailureCategory.TIMEOUT)
+        assert here.server().state is McpState.READY
+        assert here.server().starts == 1
+
+
+async def test_progress_is_a_sign_of_life_and_is_shown(site: Sites) -> None:
+    async with site({"p": practice(timeout=700)}) as here:
+        result = await here.call("p.work", seconds=2)
+        assert result.content == "worked"
+        assert ("1 of 10: part 1",) in [delta.lines for delta in here.shown]
+
+
+@pytest.mark.parametrize("fault", ["bad-bytes", "duplicate", "late", "storm"])
+async def test_noise_is_survived(site: Sites, fault: str) -> None:
+    async with site({"p": practice(fault)}) as here:
+        for number in range(4):
+            assert (await here.call("p.echo", text=f"{number}")).content == f"{number}"
+        assert len([name for name in here.servers.tools if name.endswith("__echo")]) == 1
+        assert here.server().starts == 1
+
+
+async def test_a_flood_and_an_endless_line_cost_a_call_and_no_memory(site: Sites) -> None:
+    async with site({"flood": practice("flood"), "long": practice("long-line")}, idle_s=20) as here:
+        flooded = await here.call("flood.echo", text="a")
+        assert flooded.outcome in (ToolOutcome.OK, ToolOutcome.BROKEN)
+        long = await here.call("long.echo", text="a")
+        assert (long.outcome, long.category) == (ToolOutcome.BROKEN, FailureCategory.TIMEOUT)
+
+
+async def test_a_result_that_fits_no_schema_is_a_failure_of_the_tool(site: Sites) -> None:
+    async with site({"p": practice("bad-result")}) as here:
+        result = await here.call("p.echo", text="a")
+        assert (result.outcome, result.category) == (ToolOutcome.BROKEN, FailureCategory.CRASHED)
+        assert "fits no schema" in result.content
+
+
+async def test_all_pages_are_read_and_a_list_without_an_end_ends(site: Sites) -> None:
+    async with site({"p": practice("pages")}) as here:
+        assert len(here.servers.tools) == 13
+        assert "its list has no end" in here.server().problems[0]
+
+
+async def test_a_failed_list_leaves_the_last_good_one(site: Sites) -> None:
+    async with site({"p": practice("no-list")}) as here:
+        before = set(here.servers.tools)
+        await here.call("p.grow")
+        async with asyncio.timeout(10):
+            while not here.server().problems:
+                await asyncio.sleep(0.02)
+        assert set(here.servers.tools) == before
+        assert "the last one stays: the index is locked" in here.server().problems[0]
+
+
+async def test_a_changed_list_is_read_again(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        await here.call("p.grow")
+        async with asyncio.timeout(10):
+            while "mcp__p__more_1" not in here.servers.tools:
+                await asyncio.sleep(0.02)
+        assert here.changes[-1].detail == "new: more_1"
+
+
+async def test_the_list_of_an_earlier_session_is_known_before_the_server_is_there(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        names = set(here.servers.tools)
+    async with site({"p": practice()}) as here:
+        pass
+    async with site({"p": practice()}) as again:
+        assert set(again.servers.tools) == names
+        assert (await again.call("p.echo", text="a")).content == "a"
+
+
+async def test_the_child_gets_a_short_list_of_variables_and_no_key(
+    site: Sites, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret")
+    monkeypatch.setenv("NOTES", "of the user")
+    async with site({"p": practice(env={"TOKEN": "${NOTES}"})}) as here:
+        names = (await here.call("p.environment")).content.split()
+        assert "TOKEN" in names
+        assert not {"ANTHROPIC_API_KEY", "NOTES"} & set(names)
+
+
+async def test_roots_are_the_folders_of_the_workspace(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        assert "/work" in (await here.call("p.where")).content
+
+
+async def test_elicitation_is_answered_by_the_callback(site: Sites) -> None:
+    async def accept(server: str, params: Any) -> Any:
+        from mcp.types import ElicitResult
+
+        assert (server, params.message) == ("p", "Who are you?")
+        return ElicitResult(action="accept", content={"name": "Ada", "number": 3})
+
+    async with site({"p": practice()}, elicit=accept) as here:
+        assert '"Ada"' in (await here.call("p.ask")).content
+
+
+async def test_a_server_that_was_switched_off_says_so_and_comes_back(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        await here.server().switch_off()
+        result = await here.call("p.echo", text="a")
+        assert result.outcome is ToolOutcome.BROKEN
+        assert "is off" in result.content
+        await here.server().restart()
+        assert (await here.call("p.echo", text="a")).content == "a"
