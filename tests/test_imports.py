@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "memory": {"base", "events", "tools"},
     "permissions": {"base", "events", "hooks", "processes", "sandbox", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
-    "mcp": {"base", "events", "media", "processes", "tools"},
+    "mcp": {"base", "events", "media", "processes", "sandbox", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},

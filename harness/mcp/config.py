@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.base.files import read_regular, replace_atomically
 from harness.base.secrets import Secret
+from harness.sandbox.profile import ProfileName
 
 FOLDER_FILE = ".mcp.json"
 """In a workspace; its servers start only where the user trusts the folder."""
@@ -73,6 +74,10 @@ class ServerConfig:
     trusted: bool = False
     """Its annotation `readOnlyHint` is believed: such tools need no confirmation. Only the user's own files say so."""
     enabled: bool = True
+    sandbox: ProfileName = ProfileName.FREE
+    """What a stdio server may read, write and reach."""
+    oauth: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
+    """What is known for the sign-in: clientId, clientSecret, clientMetadataUrl, scope, grantType, privateKey."""
     origin: str = ""
     """The file or setting that names it."""
 
@@ -108,22 +113,23 @@ class ServerConfig:
         def of(text: str) -> str:
             return _VARIABLE.sub(value, text)
 
-        return ServerConfig(
-            *(self.name, self.transport, tuple(map(of, self.command))),
-            env={name: of(text) for name, text in self.env.items()},
+        def each(table: Mapping[str, str]) -> dict[str, str]:
+            return {name: of(text) for name, text in table.items()}
+
+        return replace(
+            self,
+            command=tuple(map(of, self.command)),
+            env=each(self.env),
             cwd=str(Path(of(self.cwd)).expanduser()) if self.cwd else "",
             url=of(self.url),
-            headers={name: of(text) for name, text in self.headers.items()},
-            timeout_s=self.timeout_s,
-            trusted=self.trusted,
-            enabled=self.enabled,
-            origin=self.origin,
+            headers=each(self.headers),
+            oauth=each(self.oauth),
         )
 
     def secrets(self) -> Iterator[Secret]:
         """What must not be shown: values of headers, of the environment and of the address. Take it of an expanded
         entry."""
-        for name, value in (*self.headers.items(), *self.env.items()):
+        for name, value in (*self.headers.items(), *self.env.items(), *self.oauth.items()):
             if name in self.headers or re.search(r"(?i)key|token|secret|password|auth|credential|cookie", name):
                 yield Secret(value)
                 yield Secret(value.rpartition(" ")[2])  # also without "Bearer"
@@ -252,6 +258,8 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
         _seconds(entry.get("timeout")),
         own and entry.get("trusted") is True,
         entry.get("disabled") is not True and entry.get("enabled") is not False,
+        _profile(entry.get("sandbox", ProfileName.FREE)),
+        _texts(entry, "oauth"),
         origin,
     )
 
@@ -261,6 +269,13 @@ def _texts(entry: Mapping[str, Any], key: str) -> Mapping[str, str]:
     if not isinstance(given, dict) or not all(isinstance(value, str | int | float) for value in given.values()):
         raise ValueError(f"its {key} is no table of texts")
     return MappingProxyType({str(name): str(value) for name, value in given.items()})
+
+
+def _profile(given: object) -> ProfileName:
+    try:
+        return ProfileName(str(given))
+    except ValueError as error:
+        raise ValueError(f"its sandbox is {given!r}; it can be {', '.join(ProfileName)}") from error
 
 
 def _seconds(given: object) -> float | None:

@@ -288,7 +288,7 @@ async def _transport(
         from harness.mcp.stdio import StdioTransport
 
         cwd = workspace / config.cwd if config.cwd else workspace
-        stdio = StdioTransport(processes, config.command, cwd, environment_of(config))
+        stdio = StdioTransport(processes, config.command, cwd, environment_of(config), config.sandbox)
         return stdio, stdio.closed
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client

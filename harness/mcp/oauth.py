@@ -33,6 +33,7 @@ class TokenFile:
 
     def __init__(self, config: ServerConfig, state: Path) -> None:
         """`state`: the state folder."""
+        self._oauth = config.oauth
         self._file = state / FOLDER / f"{sha256(config.url.encode()).hexdigest()[:16]}.json"
 
     @property
@@ -58,6 +59,11 @@ class TokenFile:
         """What the authorization server knows this program by; None: it does not yet."""
         from mcp.shared.auth import OAuthClientInformationFull
 
+        if client := self._oauth.get("clientId"):
+            secret = self._oauth.get("clientSecret")
+            method = "client_secret_basic" if secret else "none"
+            known = {"client_id": client, "client_secret": secret, "token_endpoint_auth_method": method}
+            return OAuthClientInformationFull.model_validate(known)
         return self._get("client", OAuthClientInformationFull)
 
     async def set_client_info(self, client_info: Any) -> None:
@@ -93,7 +99,8 @@ def stored_auth(config: ServerConfig, state: Path) -> "OAuthClientProvider | Non
     SignInError."""
     tokens = TokenFile(config, state)
     named = {name.lower() for name in config.headers}
-    if config.transport is Transport.STDIO or "authorization" in named or not tokens.exists:
+    alone = config.oauth.get("grantType") == "client_credentials"
+    if config.transport is Transport.STDIO or "authorization" in named or not (alone or tokens.exists):
         return None
 
     async def refuse(address: str) -> None:
@@ -120,6 +127,11 @@ def provider(
         port: of the loopback address that it comes back to.
     """
     from mcp.client.auth import OAuthClientProvider
+    from mcp.client.auth.extensions.client_credentials import (
+        ClientCredentialsOAuthProvider,
+        PrivateKeyJWTOAuthProvider,
+        SignedJWTParameters,
+    )
     from mcp.shared.auth import OAuthClientMetadata
 
     metadata = OAuthClientMetadata.model_validate(
@@ -127,9 +139,22 @@ def provider(
             "client_name": "harness",
             "redirect_uris": [f"http://127.0.0.1:{port}/callback"],
             "grant_types": ["authorization_code", "refresh_token"],
+            "scope": config.oauth.get("scope"),
         }
     )
-    return OAuthClientProvider(config.url, metadata, tokens, show, callback)
+    oauth, scope = config.oauth, config.oauth.get("scope")
+    if oauth.get("grantType") == "client_credentials":
+        if key := oauth.get("privateKey"):
+            signed = SignedJWTParameters(
+                issuer=oauth["clientId"],
+                subject=oauth["clientId"],
+                signing_key=key,
+                signing_algorithm=oauth.get("algorithm", "RS256"),
+            )
+            assertion = signed.create_assertion_provider()
+            return PrivateKeyJWTOAuthProvider(config.url, tokens, oauth["clientId"], assertion, scope)
+        return ClientCredentialsOAuthProvider(config.url, tokens, oauth["clientId"], oauth["clientSecret"], scope=scope)
+    return OAuthClientProvider(config.url, metadata, tokens, show, callback, oauth.get("clientMetadataUrl"))
 
 
 class LoopbackCallback:

@@ -19,6 +19,7 @@ from mcp.types import jsonrpc_message_adapter
 
 from harness.base.concurrency import shielded
 from harness.processes import Processes, ProcessLimits
+from harness.sandbox.profile import ProfileName
 from harness.tools.output import readable
 
 if TYPE_CHECKING:
@@ -41,9 +42,16 @@ class StdioTransport:
     """Starts a server when it is entered, and ends it when it is left. For one connection."""
 
     def __init__(
-        self, processes: Processes, command: tuple[str, ...], cwd: Path, environment: Mapping[str, str]
+        self,
+        processes: Processes,
+        command: tuple[str, ...],
+        cwd: Path,
+        environment: Mapping[str, str],
+        profile: ProfileName = ProfileName.FREE,
     ) -> None:
+        """`profile`: what the server may read, write and reach."""
         self._processes = processes
+        self._profile = profile
         self._command, self._cwd, self._environment = command, cwd, environment
         self._process: PipedProcess | None = None
         self._errors = bytearray()
@@ -78,7 +86,7 @@ class StdioTransport:
         loop = asyncio.get_running_loop()
         reading, writing = os.pipe()
         try:
-            self._process = self._processes.pipe(
+            self._process = await self._processes.pipe(
                 self._command,
                 cwd=self._cwd,
                 environment=self._environment,
@@ -86,6 +94,7 @@ class StdioTransport:
                 errors=self._error,
                 stdin=reading,
                 limits=ProcessLimits(time_s=float("inf")),
+                profile=self._profile,
             )
         except BaseException:
             os.close(writing)
