@@ -1,0 +1,240 @@
+"""MCP servers in a session: real processes, the practice model, the journal."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.events import (
+    Dispatched,
+    Event,
+    FailureCharged,
+    McpServerChanged,
+    MessageAdded,
+    QuestionAsked,
+    RequestSent,
+    ToolEnded,
+    ToolOutcome,
+)
+from harness.session import Opening, Session, UserAnswer, open_session
+from harness.settings import load
+from tests.mcp.conftest import SCRIPT, practice
+
+pytestmark = pytest.mark.anyio
+
+MANY = f"""
+import runpy, sys
+m = runpy.run_path({SCRIPT!r})
+m["Server"].list_tools.__globals__["TOOLS"] = tuple(
+    m["tool"](f"tool_{{n}}", "word " * 400, m["TEXT"]) for n in range(60)
+) + m["TOOLS"]
+sys.argv = ["x"]
+sys.exit(m["main"]())
+"""
+
+
+def reply(tool: str, arguments: str = "") -> str:
+    return f'[[reply]]\ntools = [{{ name = "{tool}", input = {{ {arguments} }} }}]\n'
+
+
+DONE = '[[reply]]\ntext = "done"\n'
+
+
+class Place:
+    """Where sessions with scripts run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.workspace = folder / "work"
+        self.workspace.mkdir()
+
+    async def session(self, replies: Iterable[str], **more: Any) -> Session:
+        script = self.folder / "script.toml"
+        script.write_text("".join((*replies, DONE)))
+        names = ("asker", "opening")
+        options = {name: more.pop(name) for name in names if name in more}
+        settings: dict[str, Any] = {
+            "workspace": self.workspace,
+            "practice_script": script,
+            "state_dir": self.folder / "state",
+            "user_dir": self.folder / "user",
+            "home_dir": self.folder / "home",
+            "permission_mode": "yolo",
+            "mcp_servers": {"p": practice()},
+            **more,
+        }
+        return await open_session(load(settings, {}, user_file=self.folder / "user" / "settings.toml"), **options)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+async def played(session: Session, prompt: str = "go") -> list[Event]:
+    return [event async for event in session.run(prompt)]
+
+
+def ends(events: Iterable[Event]) -> list[ToolEnded]:
+    return [event for event in events if isinstance(event, ToolEnded)]
+
+
+async def test_a_dead_server_is_one_charge_and_one_row_and_its_tools_work_again(place: Place) -> None:
+    calls = [reply("mcp__p__echo", 'text = "a"'), reply("mcp__p__die"), reply("mcp__p__echo", 'text = "b"')]
+    async with await place.session(calls) as session:
+        events = await played(session)
+        outcomes = [end.outcome for end in ends(events)]
+        assert outcomes == [ToolOutcome.OK, ToolOutcome.BROKEN, ToolOutcome.OK]
+        charged = [event.tool for event in events if isinstance(event, FailureCharged) and event.cost]
+        assert charged == ["mcp__p"]
+        assert [row.tool for row in session.breakers.health if row.tool.startswith("mcp__")] == ["mcp__p"]
+        live = session.breakers.health
+    async with await place.session([], opening=Opening(resume="latest")) as again:
+        assert [(row.tool, row.state) for row in again.breakers.health] == [(row.tool, row.state) for row in live]
+
+
+async def test_a_tool_that_fails_has_a_breaker_of_its_own_and_the_server_keeps_its(place: Place) -> None:
+    calls = [reply("mcp__p__echo", 'text = "a"')] * 4
+    bad = {"p": practice("bad-result")}
+    async with await place.session(calls, mcp_servers=bad, loop_intervention=False) as session:
+        events = await played(session)
+        assert [end.outcome for end in ends(events)][-1] is ToolOutcome.SKIPPED
+        rows = {row.tool: row.state.value for row in session.breakers.health if row.tool.startswith("mcp__")}
+        assert rows == {"mcp__p": "closed", "mcp__p:echo": "open"}
+
+
+async def test_the_tools_of_requests_keep_their_bytes_and_new_ones_are_reached(place: Place) -> None:
+    new = reply("call_mcp_tool", 'name = "mcp__p__more_1", arguments = {}')
+    calls = [reply("mcp__p__grow"), DONE, reply("find_mcp_tools", 'query = "later"'), new]
+    async with await place.session(calls) as session:
+        first = await played(session)
+        assert session.mcp is not None
+        async with asyncio.timeout(10):
+            while "mcp__p__more_1" not in session.mcp.tools:  # noqa: ASYNC110 (the server says so in its own time)
+                await asyncio.sleep(0.02)
+        second = await played(session, "more")
+        digests = {event.tools_digest for event in (*first, *second) if isinstance(event, RequestSent)}
+        assert len(digests) == 1
+        texts = [json.dumps(event.message.content) for event in second if isinstance(event, MessageAdded)]
+        assert "MCP servers now also offer: mcp__p__more_1" in texts[0]
+        assert ends(second)[-1].tool == "mcp__p__more_1"
+
+
+async def test_a_resumed_conversation_lists_the_same_tools_before_the_server_is_there(place: Place) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
+        first = await played(session)
+    slow = [reply("mcp__p__echo", 'text = "b"')]
+    async with await place.session(slow, opening=Opening(resume="latest")) as again:
+        second = await played(again)
+    digests = {event.tools_digest for event in (*first, *second) if isinstance(event, RequestSent)}
+    assert len(digests) == 1
+    assert ends(second)[0].outcome is ToolOutcome.OK
+
+
+async def test_tools_that_would_fill_the_window_are_found_and_called_instead(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "many.py").write_text(MANY)
+    servers = {"p": {"command": practice()["command"], "args": [str(tmp_path / "many.py")]}}
+    calls = [
+        reply("find_mcp_tools", 'query = "echo"'),
+        reply("call_mcp_tool", 'name = "mcp__p__echo", arguments = { text = "a" }'),
+    ]
+    async with await place.session(calls, mcp_servers=servers) as session:
+        events = await played(session)
+        assert [end.outcome for end in ends(events)] == [ToolOutcome.OK, ToolOutcome.OK]
+        assert len(session.tools) > 70
+        sent = [event for event in events if isinstance(event, RequestSent)]
+        assert sent[0].estimated_tokens < 15_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "outcome"),
+    [
+        ({"permission_mode": "ask"}, ToolOutcome.DENIED),
+        ({"permission_mode": "ask", "permissions_allow": ["mcp__p__echo"]}, ToolOutcome.OK),
+        ({"permission_mode": "ask", "permissions_allow": ["mcp__p"]}, ToolOutcome.OK),
+        ({"permission_mode": "ask", "mcp_servers": {"p": practice(trusted=True)}}, ToolOutcome.OK),
+        ({"permission_mode": "plan"}, ToolOutcome.DENIED),
+        ({"permissions_deny": ["mcp__p"]}, ToolOutcome.INVALID),
+        ({"mcp": False}, ToolOutcome.INVALID),
+    ],
+)
+async def test_rules_modes_and_hints_decide(place: Place, settings: dict[str, Any], outcome: ToolOutcome) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')], **settings) as session:
+        assert [end.outcome for end in ends(await played(session))] == [outcome]
+
+
+async def test_what_a_rule_denies_the_model_never_sees(place: Place) -> None:
+    async with await place.session([], permissions_deny=["mcp__p__echo"]) as session:
+        await played(session)
+        names = [tool.name for tool in session.tools]
+        assert "mcp__p__append" in names
+        assert "mcp__p__echo" not in names
+
+
+@pytest.mark.parametrize(("trust", "there"), [(True, True), (False, False), (None, False)])
+async def test_servers_of_a_folder_start_only_with_the_users_yes(place: Place, trust: bool | None, there: bool) -> None:
+    mark = place.folder / "started"
+    entry = {"command": "sh", "args": ["-c", f"touch {mark}; exec {practice()['command']} -I -S {SCRIPT}"]}
+    (place.workspace / ".mcp.json").write_text(json.dumps({"mcpServers": {"p": entry}}))
+    async with await place.session([], mcp_servers={}, trust_folder=trust) as session:
+        await played(session)
+        assert (session.mcp is not None) is there
+    assert mark.exists() is there
+
+
+async def test_a_missing_server_is_said_and_its_call_is_skipped_uncharged(place: Place) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
+        await played(session)
+    servers = {"p": practice(env={"X": "1"}), "gone": {"command": "/nowhere/x"}}
+    async with await place.session([], mcp_servers=servers) as session:
+        events = await played(session)
+        assert session.mcp is not None
+        assert "there is no program /nowhere/x" in session.mcp.servers[1].line
+        assert not [event for event in events if isinstance(event, FailureCharged)]
+
+
+class Answers:
+    """A user who answers questions of servers."""
+
+    present = True
+
+    def __init__(self, *answers: UserAnswer) -> None:
+        self.answers = list(answers)
+        self.asked: list[QuestionAsked] = []
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        self.asked.append(asked)
+        return self.answers.pop(0)
+
+    def __getattr__(self, name: str) -> Any:
+        async def unexpected(*_: Any) -> Any:
+            raise AssertionError(name)
+
+        return unexpected
+
+
+async def test_a_form_of_a_server_is_asked_field_by_field(place: Place) -> None:
+    user = Answers(UserAnswer("text", "Ada"), UserAnswer("text", "12"), UserAnswer("option", "default: 3"))
+    async with await place.session([reply("mcp__p__ask")], asker=user) as session:
+        (end,) = ends(await played(session))
+    assert json.loads(end.detail) == {"action": "accept", "content": {"name": "Ada", "number": 3}}
+    assert "The MCP server p asks: Who are you?\nYour name" in user.asked[0].question
+    assert "12 does not fit" in user.asked[2].question
+
+
+async def test_a_form_can_be_declined(place: Place) -> None:
+    user = Answers(UserAnswer("declined"))
+    async with await place.session([reply("mcp__p__ask")], asker=user) as session:
+        (end,) = ends(await played(session))
+    assert json.loads(end.detail) == {"action": "decline"}
+
+
+async def test_every_decision_is_in_the_journal_with_the_breaker_of_the_server(place: Place) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
+        events = await played(session)
+    (decided,) = [event for event in events if isinstance(event, Dispatched)]
+    assert (decided.tool, decided.key, decided.parts) == ("mcp__p__echo", "mcp__p", ("echo",))
+    assert any(isinstance(event, McpServerChanged) for event in events)
