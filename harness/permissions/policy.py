@@ -436,7 +436,7 @@ class Permissions:
             case Effect.DELEGATE:
                 return self._looking(request, judgement, "each call of the subagent is decided separately")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
-                why = f"this session is read-only, and {request.tool} {_VERBS[request.effect]}"
+                why = f"this session is read-only, and {request.tool} {_verb(request)}"
                 return Deny(f"{why}; only the user can change its permission mode", by="mode")
             case _ if planning:
                 return _planning(request, judgement)
@@ -518,7 +518,7 @@ class Permissions:
             case Mode.EDITS if request.effect is Effect.WRITE:
                 return Allow("writing inside the workspace is allowed in this mode", by="mode")
             case _:
-                return Ask(f"it {_VERBS[request.effect]}", firm=False, edits=request.effect is Effect.WRITE)
+                return Ask(f"it {_verb(request)}", firm=False, edits=request.effect is Effect.WRITE)
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
         """Apply an answer to this request; "always" also counts for later requests of the same scope, and "edits" goes
@@ -556,7 +556,7 @@ def _planning(request: PermissionRequest, judgement: RuleVerdict | None) -> Deci
     """The decision in plan mode, where only read-only command lines run; `judgement`: without rules that allow."""
     if judgement is None or not _looks(request, judgement):
         missing = "" if judgement is None or judgement.missing == THE_CALL else f" ({judgement.missing})"
-        verb = "changes something" if request.changes else _VERBS[request.effect]
+        verb = "changes something" if request.changes else _verb(request)
         what = f"{request.tool} {verb}{missing if request.tool == SHELL else ''}"
         return Deny(f"plan mode only looks until the user ends it, and {what}", by="mode")
     asked = _firm(request, judgement, judgement.perhaps_denied or judgement.asked)
@@ -598,6 +598,13 @@ def _scope(request: PermissionRequest) -> tuple[str, str]:
     if request.tool == SHELL and isinstance(command := request.input.get("command"), str):
         return request.tool, command
     return request.tool, json.dumps(request.input, sort_keys=True)
+
+
+def _verb(request: PermissionRequest) -> str:
+    """What a call does, in words."""
+    server, separator, _ = request.tool.removeprefix("mcp__").partition("__")
+    called = request.tool.startswith("mcp__") and separator and request.effect is Effect.RUN
+    return f"calls the MCP server {server}" if called else _VERBS[request.effect]
 
 
 _VERBS = {

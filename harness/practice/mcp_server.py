@@ -3,7 +3,7 @@
     harness practice mcp --fault die
 
 It uses the standard library only and starts at once. Without a fault it is an ordinary server with a few tools; each
-fault is one that real servers have. It answers `server/discover` with an error and speaks the versions up to 2025-11-25.
+fault is one that real servers have. It answers `server/discover` with an error and speaks version 2025-06-18.
 """
 
 import argparse

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, InstanceOf
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 
 from harness.base.secrets import Secret
 from harness.events import Effort
@@ -161,6 +161,7 @@ Hooks = Annotated[
 McpServers = Annotated[
     InstanceOf[McpConfig],
     BeforeValidator(_mcp_servers),
+    PlainSerializer(str),
     ValueHint("tables [mcp_servers.NAME] with command and args, or url; in a variable as JSON"),
 ]
 Prices = Annotated[

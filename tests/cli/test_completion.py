@@ -43,7 +43,7 @@ def test_every_visible_flag_of_every_parser_is_a_candidate(command: str) -> None
         ("--effort=h", ["--effort=high"]),
         ("--effort = h", ["high"]),
         ("-m opus --output-format s", ["stream-json"]),
-        ("practice ", ["serve", "proxy"]),
+        ("practice ", ["serve", "proxy", "mcp"]),
         ("tasks add --prio", ["--priority"]),
         ("tasks x ", []),
         ("export --format ", ["markdown", "json"]),

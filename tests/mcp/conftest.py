@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.events import McpServerChanged, McpState, OutputDelta
+from harness.events import McpServerChanged, OutputDelta
 from harness.mcp.config import parse_entries
 from harness.mcp.connection import Callbacks
 from harness.mcp.server import McpServer
@@ -60,10 +60,12 @@ class Site:
             await self.server(name.partition(".")[0]).settled.wait()
         return await self.call(name, **arguments)
 
-    async def until(self, state: McpState, name: str = "p") -> None:
-        async with asyncio.timeout(20):
-            while self.server(name).state is not state:
-                await asyncio.sleep(0.01)
+
+async def eventually(holds: Callable[[], object]) -> None:
+    """Wait for what another process does in its own time."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 Sites = Callable[..., Any]
@@ -92,9 +94,7 @@ def site(tmp_path: Path) -> Sites:
             connect_s=connect_s,
         )
         shown: list[OutputDelta] = []
-        context = ToolContext(
-            Workspace(work), tmp_path / "outputs", "c1", processes, show_output=lambda delta: shown.append(delta)
-        )
+        context = ToolContext(Workspace(work), tmp_path / "outputs", "c1", processes, show_output=shown.append)
         made = Site(servers, context)
         made.shown = shown
         try:

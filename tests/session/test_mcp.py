@@ -1,6 +1,5 @@
 """MCP servers in a session: real processes, the practice model, the journal."""
 
-import asyncio
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +20,7 @@ from harness.events import (
 )
 from harness.session import Opening, Session, UserAnswer, open_session
 from harness.settings import load
-from tests.mcp.conftest import SCRIPT, practice
+from tests.mcp.conftest import SCRIPT, eventually, practice
 
 pytestmark = pytest.mark.anyio
 
@@ -111,10 +110,9 @@ async def test_the_tools_of_requests_keep_their_bytes_and_new_ones_are_reached(p
     calls = [reply("mcp__p__grow"), DONE, reply("find_mcp_tools", 'query = "later"'), new]
     async with await place.session(calls) as session:
         first = await played(session)
-        assert session.mcp is not None
-        async with asyncio.timeout(10):
-            while "mcp__p__more_1" not in session.mcp.tools:  # noqa: ASYNC110 (the server says so in its own time)
-                await asyncio.sleep(0.02)
+        servers = session.mcp
+        assert servers is not None
+        await eventually(lambda: "mcp__p__more_1" in servers.tools)
         second = await played(session, "more")
         digests = {event.tools_digest for event in (*first, *second) if isinstance(event, RequestSent)}
         assert len(digests) == 1
