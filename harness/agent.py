@@ -264,9 +264,8 @@ class Agent:
         self.core.signals.interrupt.set()
 
     async def open(self) -> None:
-        """Start the practice server if it is to answer, and MCP servers; import the SDK in the background. `run` calls
-        it, too."""
-        await self.core.shared.open()
+        """Start the practice server if it is to answer, and import the SDK in the background. `run` calls it, too."""
+        await self.core.shared.connection.open()
 
     async def aclose(self) -> None:
         """Close all connections, and end every subagent, command and process."""

@@ -5,13 +5,14 @@ import os
 import sys
 import webbrowser
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, visible
 from harness.base.secrets import without_passwords
+from harness.cli.parser import mcp_add_rest
 from harness.engine.build.from_settings import mcp_config
 from harness.events import Json, McpState
 from harness.journal import state_folder
@@ -107,7 +108,7 @@ def _get(settings: Settings, name: str) -> int:
 
 
 def _add(settings: Settings, options: Namespace) -> None:
-    words: Sequence[str] = [word for word in options.command if word != "--"]
+    words = mcp_add_rest(options.command, options)
     if not words:
         raise McpConfigError("Say what to start or where it is: harness mcp add NAME -- COMMAND, or NAME https://….")
     is_url = words[0].startswith(("http://", "https://"))

@@ -327,6 +327,26 @@ def _cron(parser: "ArgumentParser") -> None:
     action("delete", "delete a prompt").add_argument("id", metavar="ID")
 
 
+def mcp_add_flags(parser: "ArgumentParser") -> None:
+    """The flags of `harness mcp add`, which may also follow the name of the server."""
+    add = parser.add_argument
+    add("--env", action="append", metavar="NAME=VALUE", help="a variable of the program; ${NAME} works")
+    add("--header", action="append", metavar="NAME:VALUE", help="a header for each request")
+    add("--transport", choices=("stdio", "http", "sse"), help="default: by the form of the command")
+    add("--project", action="store_true", help="add it to .mcp.json of the folder instead")
+
+
+def mcp_add_rest(words: "list[str]", options: "Namespace") -> "list[str]":
+    """Read the flags that follow the name of a server into `options`; returns the command behind them."""
+    parser = _parser("harness mcp add", "")
+    mcp_add_flags(parser)
+    if not words or not words[0].startswith("--"):
+        return words  # the command, without flags before it
+    end = words.index("--") if "--" in words else len(words)
+    _, left = parser.parse_known_args(words[:end], options)
+    return [*left, *words[end + 1 :]]
+
+
 def _mcp(parser: "ArgumentParser") -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
 
@@ -340,11 +360,10 @@ def _mcp(parser: "ArgumentParser") -> None:
     action("list", "connect to each server and show how it is", of_one=False)
     action("get", "show a server and its tools")
     adding = action("add", "add a server to your own: NAME -- COMMAND, or NAME https://…")
-    adding.add_argument("command", metavar="COMMAND", nargs="*", help="the program with its arguments, or the address")
-    adding.add_argument("--env", action="append", metavar="NAME=VALUE", help="a variable of the program; ${NAME} works")
-    adding.add_argument("--header", action="append", metavar="NAME:VALUE", help="a header for each request")
-    adding.add_argument("--transport", choices=("stdio", "http", "sse"), help="default: by the form of the command")
-    adding.add_argument("--project", action="store_true", help="add it to .mcp.json of the folder instead")
+    mcp_add_flags(adding)
+    adding.add_argument(
+        "command", metavar="COMMAND", nargs="...", help="the program with its arguments, or the address"
+    )
     removing = action("remove", "remove a server from your own")
     removing.add_argument("--project", action="store_true", help="remove it from .mcp.json of the folder instead")
     action("login", "sign in to a server with the browser")

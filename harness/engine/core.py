@@ -81,12 +81,6 @@ class SharedParts:
         while self.notices:
             yield self.notices.popleft()
 
-    async def open(self) -> None:
-        """Get ready for the first request, and begin to start MCP servers."""
-        if self.mcp is not None:
-            self.mcp.start()
-        await self.connection.open()
-
     async def aclose(self) -> None:
         """Close the connection, end every server and process, give every slot back."""
         async with AsyncExitStack() as closing:

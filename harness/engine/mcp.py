@@ -58,7 +58,7 @@ def servers_for(
         ),
         connect_s=settings.mcp_connect_s,
     )
-    servers.report_to(conversation.emit, conversation.masking.learn)
+    servers.report_to(conversation.emit, conversation.masking.learn, conversation.masking.text)
     return servers
 
 
@@ -77,17 +77,20 @@ class McpTools:
     @property
     def allowed(self) -> dict[str, Tool]:
         """All tools that the agent may call, by name: what a rule denies is not there."""
-        found, standard = self.servers.tools, self._core.standard
-        kept = set(self._core.shared.rules.kept(found))
-        return {
-            name: tool
-            for name, tool in found.items()
-            if name in kept and (standard is None or name in standard or tool.breaker in standard)
-        }
+        found = self.servers.tools
+        kept = self._core.shared.rules.kept(found)
+        return {name: found[name] for name in kept if self._standard(found[name])}
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name, listed or not."""
-        return self.allowed.get(name) if name.startswith("mcp__") else None
+        tool = self.servers.tools.get(name) if name.startswith("mcp__") else None
+        allowed = tool is not None and self._standard(tool) and self._core.shared.rules.kept([name])
+        return tool if allowed else None
+
+    def _standard(self, tool: Tool) -> bool:
+        """A subagent may have only some of the tools."""
+        standard = self._core.standard
+        return standard is None or tool.name in standard or tool.breaker in standard
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,9 +129,9 @@ class McpTools:
     async def prepare(self) -> bool:
         """Before the prompt of a turn: wait briefly for servers where the conversation has not begun, and choose what
         it lists. True: the list of tools is another one now."""
+        self.servers.start()
         if self._core.conversation.messages:
             return False
-        self.servers.start()
         await self.servers.settle(FIRST_WAIT_S)
         before = self.listed
         self.choose()

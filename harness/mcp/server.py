@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.base.external_text import counted, visible
 from harness.events import Json, McpServerChanged, McpState
-from harness.mcp.config import McpConfigError, ServerConfig
+from harness.mcp.config import McpConfigError, ServerConfig, Transport
 from harness.mcp.connection import (
     COALESCE_S,
     Callbacks,
@@ -36,6 +36,8 @@ WAITS_S = (0.0, 1.0, 2.0, 5.0, 10.0)
 """Before each start after a failure; there are no more than these without a call."""
 STEADY_S = 30.0
 """Seconds after which a connection counts as good, so that the next end is a first one."""
+PROBE_S = 5.0
+"""Seconds for the question whether a server that let a call run out of time answers at all."""
 READY_S = 10.0
 """Seconds that a call waits for its server."""
 
@@ -53,6 +55,8 @@ class ServerParts:
     """Gets each change of a state."""
     learn: Callable[[ServerConfig], None]
     """Gets a configuration whose secrets must not be shown."""
+    mask: Callable[[str], str]
+    """Removes them from a text."""
     connect_s: float
 
 
@@ -87,6 +91,7 @@ class McpServer:
         self._reported: McpServerChanged | None = None
         self._deaths = 0
         self._charged = -1
+        self._probe: asyncio.Task[None] | None = None
 
     @property
     def names(self) -> dict[str, ServerTool]:
@@ -125,11 +130,12 @@ class McpServer:
 
     async def aclose(self) -> None:
         """End the connection, and with it a server that was started for it, also during its start."""
-        task, self._task = self._task, None
-        if task is not None:
+        tasks = {task for task in (self._task, self._probe) if task is not None}
+        self._task = self._probe = None
+        for task in tasks:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait({task})
+        if tasks:
+            await asyncio.wait(tasks)
         self._settled.set()
         self._first.set()
 
@@ -172,6 +178,23 @@ class McpServer:
         """The last HTTP status of the server; 0: there was none, as with a stdio server."""
         return self._connection.status.code if self._connection is not None else 0
 
+    def suspect(self) -> None:
+        """A call got no answer in time: ask for something simple, and start the server again if that gets none."""
+        connection = self._connection
+        if connection is not None and (self._probe is None or self._probe.done()):
+            self._probe = asyncio.create_task(self._alive(connection), name=f"probe of {self.config.name}")
+
+    async def _alive(self, connection: Connection) -> None:
+        try:
+            async with asyncio.timeout(PROBE_S):
+                await connection.client.list_tools(cache_mode="bypass")
+        except TimeoutError:
+            if not connection.closed.is_set() and self.config.transport is Transport.STDIO:
+                self._change(McpState.CONNECTING, f"it gave no answer within {PROBE_S:g} s")
+                connection.closed.set()
+        except Exception:  # noqa: BLE001  border: an error is an answer, too
+            return
+
     def broken(self) -> None:
         """What happened to a call shows that the connection cannot be used any more."""
         if self._connection is not None:
@@ -203,6 +226,9 @@ class McpServer:
                     state = McpState.SIGN_IN if sign_in else McpState.FAILED
                     hint = f"; run: harness mcp login {self.config.name}" if sign_in else ""
                     self._change(state, f"{error}{hint}")
+                except Exception as error:  # noqa: BLE001  border: whatever the SDK raises, the next start may succeed
+                    self._failures += 1
+                    self._change(McpState.FAILED, f"{type(error).__name__}: {error}")
                 if self._task is not this:
                     return  # the SDK and the transport may have made another error of the cancellation
                 await self._rest()
@@ -254,7 +280,7 @@ class McpServer:
                     self._deaths += 1
         finally:
             if transport is not None:
-                self.errors = transport.errors
+                self.errors = self._parts.mask(transport.errors)
         self._change(McpState.CONNECTING, why_ended(transport, "its connection ended"))
 
     async def _list(self, connection: Connection) -> None:
@@ -295,8 +321,8 @@ class McpServer:
 
     def _change(self, state: McpState, why: str) -> None:
         """Take over a state, and report it unless the last report said the same."""
-        self.state, self.why = state, why
-        change = McpServerChanged(self.config.name, state, len(self.tools), why, self.starts)
+        self.state, self.why = state, self._parts.mask(why)
+        change = McpServerChanged(self.config.name, state, len(self.tools), self.why, self.starts)
         if change != self._reported:
             self._reported = change
             self._parts.changed(change)

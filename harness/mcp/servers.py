@@ -35,6 +35,7 @@ class McpServers:
         self._tools = tools
         self._changed: Callable[[McpServerChanged], None] = lambda event: None
         self._learn: Callable[[list[Secret]], None] = lambda secrets: None
+        self._mask: Callable[[str], str] = lambda text: text
         self._under_way: set[asyncio.Task[None]] = set()
         self._made: dict[str, tuple[tuple[object, ...], dict[str, Tool]]] = {}
         parts = ServerParts(
@@ -45,6 +46,7 @@ class McpServers:
             environ=lambda: os.environ,
             changed=self._report,
             learn=lambda one: self._learn(list(one.secrets())),
+            mask=self._masked,
             connect_s=connect_s,
         )
         self.servers = tuple(McpServer(one, parts) for one in config.servers)
@@ -52,9 +54,17 @@ class McpServers:
     def _report(self, event: McpServerChanged) -> None:
         self._changed(event)
 
-    def report_to(self, changed: Callable[[McpServerChanged], None], learn: Callable[[list[Secret]], None]) -> None:
-        """Who gets changes of states, and the secrets of servers."""
-        self._changed, self._learn = changed, learn
+    def _masked(self, text: str) -> str:
+        return self._mask(text)
+
+    def report_to(
+        self,
+        changed: Callable[[McpServerChanged], None],
+        learn: Callable[[list[Secret]], None],
+        mask: Callable[[str], str],
+    ) -> None:
+        """Who gets changes of states and the secrets of servers, and what removes those from a text."""
+        self._changed, self._learn, self._mask = changed, learn, mask
 
     def get(self, name: str) -> McpServer | None:
         """The server of this name or key."""

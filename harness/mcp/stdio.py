@@ -77,9 +77,9 @@ class StdioTransport:
     def exit_code(self) -> int | None:
         """None while it runs, or where it is not known."""
         process = self._process
-        if process is None or not process.exited:
+        if process is None:
             return None
-        return process._command.exited.result()
+        return process.exit_code
 
     async def __aenter__(self) -> "tuple[Any, Any]":
         """Start the server. Raises OSError, and ValueError for a null byte."""
@@ -168,6 +168,7 @@ class StdioTransport:
         self._arrived.set()
         if self._pending > MOST_PENDING:
             self.flooded = True
+            self._lines.clear()
             self.closed.set()
 
     def _strayed(self, text: str) -> None:

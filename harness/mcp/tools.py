@@ -121,6 +121,7 @@ class ForeignTools:
         name, code = server.config.name, getattr(error, "code", None)
         said = shorten_line(" ".join(str(error).split()), 300)
         if isinstance(error, CallTimeoutError):
+            server.suspect()
             text = f"The tool {tool.name} of the MCP server {name} gave {said}. It was cancelled"
             return _broken(f"{text}; it may have done its work.", FailureCategory.TIMEOUT, f"timed out: {said}")
         if isinstance(error, McpError) and not isinstance(error, ConnectionLostError):

@@ -316,6 +316,11 @@ class PipedProcess(RunningProcess):
         """Its leader has exited; what it left may still hold the output open for a moment."""
         return self._command.exited.done()
 
+    @property
+    def exit_code(self) -> int | None:
+        """That of its leader; None: it has not exited."""
+        return self._command.exited.result() if self.exited else None
+
     async def within(self, time_s: float) -> ProcessResult:
         """Wait for its end, and end it after so many seconds.
 

@@ -129,6 +129,8 @@ async def open_session(
         ) from error
     _announce(agent.parts, kept, opening or Opening(), await in_thread(lambda: sandbox.state))
     sandbox.take_change()
+    if warm and (servers := agent.parts.core.shared.mcp) is not None:
+        servers.start()
     if agent.parts.background is not None and _wants_schedule(agent.parts):
         agent.parts.background.schedule.start()
     return Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)

@@ -131,6 +131,8 @@ class Session:
         """Start the practice server if it is to answer, and import the SDK in the background, for a session that was
         opened with warm=False. The first turn does it otherwise."""
         await self._agent.open()
+        if self.mcp is not None:
+            self.mcp.start()
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""

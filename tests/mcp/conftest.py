@@ -44,7 +44,7 @@ class Site:
         self.changes: list[McpServerChanged] = []
         self.shown: list[OutputDelta] = []
         self._context = context
-        servers.report_to(self.changes.append, lambda secrets: None)
+        servers.report_to(self.changes.append, lambda secrets: None, lambda text: text)
 
     def server(self, name: str = "p") -> McpServer:
         found = self.servers.get(name)

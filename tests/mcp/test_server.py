@@ -200,3 +200,24 @@ async def test_a_server_that_was_switched_off_says_so_and_comes_back(site: Sites
         assert "is off" in result.content
         await here.server().restart()
         assert (await here.call("p.echo", text="a")).content == "a"
+
+
+async def test_a_server_that_answers_nothing_any_more_is_started_again(site: Sites) -> None:
+    async with site({"p": practice()}, idle_s=0.3) as here:
+        pid = int((await here.call("p.pid")).content)
+        os.kill(pid, signal.SIGSTOP)
+        assert (await here.call("p.echo", text="a")).category is FailureCategory.TIMEOUT
+        await eventually(lambda: here.server().starts == 2)
+        assert (await here.call("p.echo", text="b")).content == "b"
+        assert not lives(pid)
+
+
+async def test_an_interrupted_call_leaves_the_server_in_use(site: Sites) -> None:
+    async with site({"p": practice()}) as here:
+        call = asyncio.create_task(here.call("p.work", seconds=0.5))
+        await eventually(lambda: here.shown)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await here.call("p.echo", text="a")).content == "a"
+        assert here.server().starts == 1

@@ -25,6 +25,7 @@ NOT_RUN = {
     "harness serve": "opens a browser and serves until a signal; tests/ui/web",
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
+    "harness mcp": "starts programs that are not installed everywhere; tests/cli/test_mcp.py",
     "harness check": "wants an exercise; tests/chapters/course",
 }
 """Commands that are parsed and not run here, and the test that runs them."""

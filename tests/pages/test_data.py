@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.hooks import declared
+from harness.mcp.config import parse_entries
 from harness.practice.faults.tool_faults import parse as faults_in
 from harness.practice.script import Script
 from harness.session.answer_schema import AnswerSchema
@@ -47,6 +48,12 @@ def capabilities(text: str, folder: Path) -> None:
     assert all((entry := found.get(tool)) and entry.alternatives for tool in tools)
 
 
+def mcp_servers(text: str, _: Path) -> None:
+    entries = json.loads(text)["mcpServers"]
+    found = parse_entries(entries, "the page", own=True)
+    assert (len(found.servers), found.problems) == (len(entries), ())
+
+
 def answer_schema(text: str, folder: Path) -> None:
     file = folder / "schema.json"
     file.write_text(text, encoding="utf-8")
@@ -57,6 +64,7 @@ READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
     ("docs/endpoints.md", "gateway"): settings_file,
     ("docs/hooks.md", "settings"): settings,
     ("docs/json-answers.md", "schema"): answer_schema,
+    ("docs/mcp.md", "servers"): mcp_servers,
     ("docs/permissions.md", "settings"): settings,
     ("docs/sandbox.md", "settings"): settings_file,
     ("docs/scripts.md", "script"): script,

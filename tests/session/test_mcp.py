@@ -230,6 +230,23 @@ async def test_a_form_can_be_declined(place: Place) -> None:
     assert json.loads(end.detail) == {"action": "decline"}
 
 
+async def test_secrets_of_a_server_are_in_no_event_and_no_line(place: Place) -> None:
+    script = "echo refused for s3cret-t0ken-123 >&2; exit 2"
+    entry = {"command": "sh", "args": ["-c", script], "env": {"API_TOKEN": "s3cret-t0ken-123"}}
+    async with await place.session([], mcp_servers={"p": entry}) as session:
+        events = await played(session)
+        assert session.mcp is not None
+        line = session.mcp.servers[0].line
+    assert "exit code 2; it wrote: refused for •••" in line
+    assert "s3cret" not in repr(events) + line + session.path.read_text()
+
+
+async def test_the_first_event_of_a_journal_is_the_start_of_the_session(place: Place) -> None:
+    async with await place.session([]) as session:
+        await played(session)
+    assert '"type":"session_started"' in session.path.read_text().splitlines()[0]
+
+
 async def test_every_decision_is_in_the_journal_with_the_breaker_of_the_server(place: Place) -> None:
     async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
         events = await played(session)
