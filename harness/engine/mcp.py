@@ -18,15 +18,16 @@ from harness.events import CompactionEnded, Event, QuestionAnswered, QuestionAsk
 from harness.mcp.config import McpConfig
 from harness.mcp.connection import Callbacks
 from harness.mcp.oauth import stored_auth
-from harness.mcp.server import READY_S
+from harness.mcp.server import READY_S, McpServer
 from harness.mcp.servers import McpServers
-from harness.mcp.tools import CALL, ForeignTools, meant_by, reaching_tools
+from harness.mcp.tools import CALL, READ, ForeignTools, meant_by, reaching_tools, resource_tool
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.tools.tool import Tool
 
-FIRST_WAIT_S = 1.0
-"""Seconds that the first request of a conversation waits for servers whose tools are not known."""
+FIRST_WAIT_S = 0.8
+"""Seconds that the first request of a conversation waits for servers whose tools are not known; with the rest of the
+start it is one second."""
 MOST_OF_WINDOW = 0.1
 CHARACTERS_PER_TOKEN = 4
 MOST_FIELDS = 20
@@ -112,10 +113,17 @@ class McpTools:
         return ToolCall(call.id, *found)
 
     def reaching(self) -> tuple[Tool, ...]:
-        """The two tools that find and call the others."""
-        return reaching_tools(
-            lambda: self.servers.servers, lambda: tuple(self.allowed.values()), self._core.settings.result_characters
+        """The tools that find and call the others, and read resources."""
+        characters = self._core.settings.result_characters
+        return (
+            *reaching_tools(self._readable, lambda: tuple(self.allowed.values()), characters),
+            resource_tool(self._readable, characters),
         )
+
+    def _readable(self) -> tuple[McpServer, ...]:
+        """Servers that no rule denies as a whole."""
+        kept = self._core.shared.rules.kept
+        return tuple(one for one in self.servers.servers if kept([f"{one.key}__{READ}"]))
 
     def choose(self) -> None:
         """List the tools that are known now, unless they take too much of the window."""

@@ -139,6 +139,25 @@ class Connection:
             seen.add(cursor)
         return tuple(found.values())[:MOST_TOOLS], tuple(problems)
 
+    async def resources(self) -> tuple[str, ...]:
+        """What the server offers to read, one line each: the first pages of its resources and templates."""
+        from mcp import MCPError
+
+        lines: list[str] = []
+        for ask in (self.client.list_resources, self.client.list_resource_templates):
+            with suppress(MCPError):  # a server that knows no resources
+                async with asyncio.timeout(PAGE_S):
+                    answer: Any = await ask(cache_mode="bypass")
+                for one in getattr(answer, "resources", ()) or getattr(answer, "resource_templates", ()):
+                    uri = getattr(one, "uri", None) or one.uri_template
+                    lines.append(f"{uri}: {shorten_line(f'{one.name} {one.description or one.title or str()}')}")
+        return tuple(lines[:MOST_TOOLS])
+
+    async def read(self, uri: str) -> Any:
+        """The content of a resource. Raises TimeoutError, and what the SDK raises."""
+        async with asyncio.timeout(PAGE_S):
+            return await self.client.read_resource(uri, cache_mode="bypass")
+
     async def call(
         self,
         tool: str,

@@ -40,16 +40,26 @@ class ResultContent:
         for part in answer.content:
             self._add(part)
         self._texts += _structured(answer.structured_content, self._texts)
+        made = self._made()
+        if not answer.is_error:
+            return made
+        said = made.content if self._texts else "It says nothing about why."
+        return ToolResult(said, ToolOutcome.ERROR, shorten_line(said), full_output=made.full_output)
+
+    def _made(self) -> ToolResult:
         text = sendable("\n\n".join(filter(None, self._texts)))
         content, whole = shorten(text, self._characters, self._context.output_file)
-        if answer.is_error:
-            said = content or "It says nothing about why."
-            return ToolResult(said, ToolOutcome.ERROR, shorten_line(said), full_output=whole)
         shown = shorten_line(text) or counted(len(self._media), "image")
         nothing = "" if self._media else "(nothing returned)"
         return ToolResult(
             content or nothing, summary=shown, full_output=whole, detail=content, media=tuple(self._media)
         )
+
+    def resources(self, contents: Any) -> ToolResult:
+        """The result for the contents of a resource."""
+        for one in contents:
+            self._resource(one)
+        return self._made()
 
     def _add(self, part: Any) -> None:
         match part.type:

@@ -16,7 +16,7 @@ from harness.base.external_text import visible
 from harness.events import FailureCategory, Json, McpState, OutputDelta, Score, ToolOutcome
 from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, ServerTool
 from harness.mcp.content import ResultContent
-from harness.mcp.server import McpServer
+from harness.mcp.server import READY_S, McpServer
 from harness.tools.output import shorten
 from harness.tools.tool import (
     AVAILABLE,
@@ -29,7 +29,7 @@ from harness.tools.tool import (
     shorten_line,
 )
 
-FIND, CALL = "find_mcp_tools", "call_mcp_tool"
+FIND, CALL, READ = "find_mcp_tools", "call_mcp_tool", "read_mcp_resource"
 MOST_FOUND = 8
 CHECK_S = 1.5
 """Seconds that the check before a call waits for a server that is started again."""
@@ -59,6 +59,15 @@ class CallArguments(ToolArguments):
 
     name: Annotated[str, Field(min_length=1)] = Field(description="The name as find_mcp_tools shows it.")
     arguments: dict[str, Any] = Field(default_factory=dict, description="The arguments, by the schema of the tool.")
+
+
+class ReadArguments(ToolArguments):
+    """Arguments of read_mcp_resource."""
+
+    server: Annotated[str, Field(min_length=1)] = Field(description="The server, by its name.")
+    uri: str | SkipJsonSchema[None] = Field(
+        default=None, description="The resource; without it a list of what there is."
+    )
 
 
 class ForeignTools:
@@ -222,6 +231,37 @@ def reaching_tools(
         Tool(FIND, find_words, FindArguments, Effect.READ, find, parallel=True, caches=False),
         Tool(CALL, call_words, CallArguments, Effect.READ, call),
     )
+
+
+def resource_tool(servers: Callable[[], Iterable[McpServer]], characters: int) -> Tool:
+    """The tool that lists and reads what servers offer besides tools, such as the resources that results link to."""
+
+    async def read(context: ToolContext, given: ReadArguments) -> ToolResult:
+        server = next((one for one in servers() if given.server in (one.config.name, one.key)), None)
+        if server is None:
+            names = ", ".join(one.config.name for one in servers()) or "none"
+            return ToolResult(f"There is no MCP server {given.server}; there are: {names}.", ToolOutcome.INVALID)
+        try:
+            connection = await server.ready(READY_S)
+            if given.uri is None:
+                lines = await connection.resources()
+                text, whole = shorten("\n".join(lines) or "It offers none.", characters, context.output_file)
+                return ToolResult(text, summary=f"{len(lines)} resources", full_output=whole)
+            answer = await connection.read(given.uri)
+        except McpError as error:
+            return _broken(str(error), FailureCategory.CANNOT_START)
+        except TimeoutError:
+            server.suspect()
+            return _broken(f"The MCP server {given.server} did not answer in time.", FailureCategory.TIMEOUT)
+        except Exception as error:  # noqa: BLE001  border: whatever a server and the SDK can do
+            said = shorten_line(" ".join(str(error).split()), 300) or type(error).__name__
+            return ToolResult(f"The resource cannot be read: {said}", ToolOutcome.ERROR, said)
+        return await in_thread(lambda: ResultContent(context, characters).resources(answer.contents))
+
+    words = (
+        "Read a resource of an MCP server, such as one that a result links to, or list what a server offers to read."
+    )
+    return Tool(READ, words, ReadArguments, Effect.RUN, read)
 
 
 def meant_by(input: Json) -> tuple[str, Json] | None:

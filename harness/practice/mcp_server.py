@@ -102,7 +102,7 @@ class Server:
             return
         match method:
             case "initialize":
-                said = {"tools": {"listChanged": True}}
+                said = {"tools": {"listChanged": True}, "resources": {}}
                 info = {"name": "practice", "version": "1"}
                 text = "Use echo to test the connection."
                 result = {"protocolVersion": VERSION, "capabilities": said, "serverInfo": info, "instructions": text}
@@ -113,8 +113,21 @@ class Server:
                 self.list_tools(id, message.get("params") or {})
             case "tools/call":
                 self.call(id, message["params"])
+            case "resources/list":
+                self.write(
+                    id=id, result={"resources": [{"uri": "note://2", "name": "second", "mimeType": "text/plain"}]}
+                )
+            case "resources/read":
+                self.read(id, message["params"]["uri"])
             case _:
                 self.write(id=id, error={"code": -32601, "message": f"unknown method {method}"})
+
+    def read(self, id: Any, uri: str) -> None:
+        """Answer resources/read."""
+        if uri == "note://2":
+            self.write(id=id, result={"contents": [{"uri": uri, "mimeType": "text/plain", "text": "the second note"}]})
+        else:
+            self.write(id=id, error={"code": -32002, "message": f"no resource {uri}"})
 
     def list_tools(self, id: Any, params: Answer) -> None:
         """Answer tools/list."""

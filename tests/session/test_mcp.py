@@ -1,6 +1,8 @@
 """MCP servers in a session: real processes, the practice model, the journal."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -253,3 +255,50 @@ async def test_every_decision_is_in_the_journal_with_the_breaker_of_the_server(p
     (decided,) = [event for event in events if isinstance(event, Dispatched)]
     assert (decided.tool, decided.key, decided.parts) == ("mcp__p__echo", "mcp__p", ("echo",))
     assert any(isinstance(event, McpServerChanged) for event in events)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome", "content"),
+    [
+        ('server = "p"', ToolOutcome.OK, "note://2: second"),
+        ('server = "p", uri = "note://2"', ToolOutcome.OK, "[Resource note://2]\nthe second note"),
+        ('server = "p", uri = "note://9"', ToolOutcome.ERROR, "The resource cannot be read: no resource note://9"),
+        ('server = "q"', ToolOutcome.INVALID, "There is no MCP server q; there are: p."),
+    ],
+)
+async def test_resources_are_listed_and_read(place: Place, arguments: str, outcome: ToolOutcome, content: str) -> None:
+    async with await place.session([reply("read_mcp_resource", arguments)]) as session:
+        events = await played(session)
+    results = [event.message.content[0] for event in events if isinstance(event, MessageAdded)]
+    assert ends(events)[0].outcome is outcome
+    assert content in [str(block.get("content")) for block in results]
+
+
+async def test_a_subagent_uses_the_tools_of_servers(place: Place) -> None:
+    start = reply("agent", 'prompt = "use echo", description = "x"')
+    calls = [start, reply("mcp__p__echo", 'text = "from the subagent"')]
+    async with await place.session(calls) as session:
+        await played(session)
+        (journal,) = session.agents_folder.glob("*.jsonl")
+        records = [json.loads(line) for line in journal.read_text().splitlines()]
+    done = [(one["tool"], one["outcome"]) for one in records if one["type"] == "tool_ended"]
+    assert done == [("mcp__p__echo", "ok")]
+
+
+def test_nothing_of_it_is_imported_without_a_server(tmp_path: Path) -> None:
+    program = """
+import asyncio, sys
+from harness import Agent
+async def main():
+    async with Agent(practice=True, permission_mode="yolo") as agent:
+        async for event in agent.run("list the files"):
+            pass
+asyncio.run(main())
+ours = ("mcp.", "harness.mcp.", "harness.engine.mcp")
+print([name for name in sys.modules if name == "mcp" or name.startswith(ours)])
+"""
+    environment = {"PATH": "/usr/bin", "HOME": str(tmp_path), "PYTHONPATH": str(Path(SCRIPT).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['harness.mcp.config']"

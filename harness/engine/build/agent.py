@@ -269,9 +269,9 @@ def _names_for_subagents(core: AgentCore, options: AgentOptions) -> tuple[str, .
     if settings.ask_user != "off":
         names.append(ASK_USER)
     if (servers := core.shared.mcp) is not None:
-        from harness.mcp.tools import CALL, FIND
+        from harness.mcp.tools import CALL, FIND, READ
 
-        names += (FIND, CALL, *servers.tools, *servers.keys)
+        names += (FIND, CALL, READ, *servers.tools, *servers.keys)
     kept = (name for name in names if standard is None or name in standard)
     return (*kept, *(tool.name for tool in core.own_tools), *web_access(settings).names)
 
