@@ -22,6 +22,7 @@ from harness.base.external_text import counted
 from harness.base.secrets import MASK, Secret, without_passwords
 from harness.base.version import __version__
 from harness.cli.doctor_session import session_extras
+from harness.cli.mcp import server_states
 from harness.engine.build.from_settings import retirements
 from harness.engine.connection import ModelConnection, address_of, endpoint_of
 from harness.hooks import Hook
@@ -87,6 +88,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.check("prices", lambda: _prices(settings, datetime.now(UTC).date()))
     if online:
         report.check("server", lambda: asyncio.run(_server(settings)))
+        report.check("MCP servers", lambda: server_states(settings))
     return report.exit_code
 
 

@@ -213,6 +213,14 @@ def _file(settings: Settings, *, folder: bool) -> Path:
     return (settings.user_dir or user_settings_file().parent) / USER_FILE
 
 
+def server_states(settings: Settings) -> str:
+    """Connect to the servers, for `harness doctor --online`. Raises HarnessError where one cannot be used."""
+    servers = asyncio.run(_statuses(settings, mcp_config(settings)))
+    if bad := [one.line for one in servers if one.state in (McpState.FAILED, McpState.SIGN_IN)]:
+        raise HarnessError("; ".join(bad))
+    return "; ".join(one.line for one in servers) or "none"
+
+
 def servers_text(settings: Settings) -> str:
     """The servers for `harness doctor`."""
     config = mcp_config(settings)

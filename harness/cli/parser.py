@@ -158,7 +158,7 @@ def command_parser(command: str) -> "ArgumentParser":
         case "check":
             _check(parser)
         case "doctor":
-            add("--online", action="store_true", help="also ask the server for its models")
+            add("--online", action="store_true", help="also ask the server for its models, and connect to MCP servers")
             add("--cwd", metavar="FOLDER", help="the folder to examine")
         case "sessions":
             add("text", metavar="TEXT", nargs="?", help="only those with this text in the name, a prompt or an answer")

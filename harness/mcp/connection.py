@@ -275,7 +275,9 @@ async def connected(
         raise
     except BaseException as error:
         if status.code in (401, 403) or _named(error, "SignInError"):
-            raise SignInError(f"it wants you to sign in (HTTP {status.code or 401})") from error
+            inner = _innermost(error)
+            failed = f"; the sign-in failed: {_said(inner)}" if type(inner).__name__.startswith("OAuth") else ""
+            raise SignInError(f"it wants you to sign in (HTTP {status.code or 401}){failed}") from error
         if not isinstance(error, Exception):
             raise
         raise McpError(_reason(error, status)) from error
@@ -416,8 +418,7 @@ def _sdk() -> None:
 
 def _reason(error: BaseException, status: HttpStatus) -> str:
     """An exception in one sentence, also when groups of groups hold it."""
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:
-        error = error.exceptions[0]
+    error = _innermost(error)
     match error:
         case FileNotFoundError():
             return f"there is no program {error.filename}"
@@ -426,8 +427,17 @@ def _reason(error: BaseException, status: HttpStatus) -> str:
         case _ if status.code >= 400:
             return f"it answered HTTP {status.code}"
         case _:
-            said = " ".join(str(error).split())
-            return said[:300] or type(error).__name__
+            return _said(error)
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error
+
+
+def _said(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def _named(error: BaseException, name: str) -> bool:

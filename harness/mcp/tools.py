@@ -136,8 +136,11 @@ class ForeignTools:
         if isinstance(error, McpError) and not isinstance(error, ConnectionLostError):
             return _broken(str(error), FailureCategory.CANNOT_START)
         if isinstance(error, ConnectionLostError) or code == CONNECTION_CLOSED:
+            server.broken()  # over HTTP nothing else says so
             return self._died(server, "")
         status = server.status
+        if status in (401, 403):
+            server.broken()
         if status in (401, 403, 429) or status >= 500:
             text = f"The MCP server {name} answered HTTP {status}"
             hint = f"; the user has to sign in: harness mcp login {name}." if status in (401, 403) else "."

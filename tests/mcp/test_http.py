@@ -28,8 +28,10 @@ class Web:
         self.calls = 0
         self.huge = False
         self.url = ""
+        self.writers: list[asyncio.StreamWriter] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.writers.append(writer)
         try:
             while line := await reader.readline():
                 headers = {}
@@ -73,14 +75,42 @@ class Web:
             return 200, {"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}
         return 200, {"jsonrpc": "2.0", "id": id, "result": results[method]}
 
+    async def open(self, port: int = 0) -> None:
+        self._server = await asyncio.start_server(self.serve, "127.0.0.1", port)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+
+    def close(self) -> None:
+        self._server.close()
+        for writer in self.writers:
+            writer.transport.abort()
+
 
 @pytest.fixture
 async def web() -> AsyncIterator[Web]:
     made = Web()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    await made.open()
     yield made
-    server.close()
+    made.close()
+
+
+async def test_a_server_whose_machine_went_away_is_reached_again(site: Sites, web: Web) -> None:
+    async with site({"p": {"url": web.url}}) as here:
+        assert (await here.call("p.echo")).content == "hello"
+        web.close()
+        gone = await here.call("p.echo")
+        assert gone.outcome is ToolOutcome.BROKEN
+        assert (await here.call("p.echo")).outcome is ToolOutcome.BROKEN
+        await web.open(web.port)
+        assert (await here.call("p.echo")).content == "hello"
+
+
+async def test_a_sign_in_that_ended_in_the_middle_is_said(site: Sites, web: Web) -> None:
+    async with site({"p": {"url": web.url}}) as here:
+        web.refuses = 401
+        result = await here.call("p.echo")
+        assert "the user has to sign in: harness mcp login p" in result.content
+        await eventually(lambda: here.server().state is McpState.SIGN_IN)
 
 
 async def test_a_call_goes_out_with_the_headers_of_the_entry(

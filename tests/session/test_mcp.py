@@ -274,6 +274,13 @@ async def test_resources_are_listed_and_read(place: Place, arguments: str, outco
     assert content in [str(block.get("content")) for block in results]
 
 
+async def test_the_schemas_of_each_server_are_a_part_of_the_prompt(place: Place) -> None:
+    async with await place.session([]) as session:
+        await played(session)
+        parts = {part.name: part.tokens for part in session.context.prompt_parts}
+    assert parts["MCP server p"] > 200
+
+
 async def test_a_subagent_uses_the_tools_of_servers(place: Place) -> None:
     start = reply("agent", 'prompt = "use echo", description = "x"')
     calls = [start, reply("mcp__p__echo", 'text = "from the subagent"')]

@@ -139,10 +139,15 @@ def prompt_parts(
     specs: Iterable[Json],
     count: Callable[[str], int],
 ) -> tuple[PromptPart, ...]:
-    """The sections that are not empty, and the tools; `count` gives the tokens of a text."""
+    """The sections that are not empty, the tools, and those of each MCP server; `count` gives the tokens of a text."""
     files = {"instructions": tuple(file.path for file in instructions)}
     texts = {section.name: text for section in sections if (text := section.text.strip())}
-    texts[TOOLS] = "\n".join(json.dumps(spec, ensure_ascii=False) for spec in specs)
+    groups: dict[str, list[str]] = {TOOLS: []}
+    for spec in specs:
+        prefix, _, name = spec["name"].partition("__")
+        part = f"MCP server {name.partition('__')[0]}" if prefix == "mcp" and name else TOOLS
+        groups.setdefault(part, []).append(json.dumps(spec, ensure_ascii=False))
+    texts |= {part: "\n".join(schemas) for part, schemas in groups.items()}
     return tuple(PromptPart(name, text, count(text), files.get(name, ())) for name, text in texts.items())
 
 
