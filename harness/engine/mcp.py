@@ -72,7 +72,7 @@ class McpTools:
         self.listed: tuple[Tool, ...] = ()
         """Those that the requests of the conversation list."""
         self._known: set[str] = set()
-        """Names that the model has been told of."""
+        """Names that the model has read."""
         self.choose()
 
     @property
@@ -99,7 +99,7 @@ class McpTools:
         return tuple(self.allowed)
 
     async def meant(self, call: ToolCall) -> ToolCall:
-        """The call of a tool that `call_mcp_tool` stands for; any other call as it is. A server that still starts for
+        """Unwraps a call of `call_mcp_tool`; any other call stays as it is. A server that still starts for
         the first time is waited for."""
         found = meant_by(call.input) if call.name == CALL else None
         name = found[0] if found is not None else call.name
@@ -134,19 +134,16 @@ class McpTools:
         self.listed = tools if fits else ()
         self._known = {tool.name for tool in tools}
 
-    async def prepare(self) -> bool:
-        """Before the prompt of a turn: wait briefly for servers where the conversation has not begun, and choose what
-        it lists. True: the list of tools is another one now."""
+    async def prepare(self) -> None:
+        """Before the first prompt: wait briefly for servers, and choose the tools that requests list."""
         self.servers.start()
         if self._core.conversation.messages:
-            return False
+            return
         await self.servers.settle(FIRST_WAIT_S)
-        before = self.listed
         self.choose()
-        return before != self.listed
 
     def notice(self) -> str:
-        """What has come since the model was told last, for the next prompt; empty: nothing."""
+        """New tools since the last notice, for the next prompt; empty: none."""
         new = [name for name in self.allowed if name not in self._known]
         if not new or not self._core.conversation.messages:
             return ""

@@ -30,6 +30,6 @@ class McpServerChanged(Event):
     tools: int = 0
     """Tools that it offers, by its last good list."""
     detail: str = ""
-    """Why, in one line; for a new list of tools what is new in it."""
+    """The reason in one line; after a change of the list, the tools that came or went."""
     starts: int = 0
     """How many times it was connected in this session."""

@@ -77,7 +77,7 @@ class ServerConfig:
     sandbox: ProfileName = ProfileName.FREE
     """What a stdio server may read, write and reach."""
     oauth: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
-    """What is known for the sign-in: clientId, clientSecret, clientMetadataUrl, scope, grantType, privateKey."""
+    """Details of the sign-in: clientId, clientSecret, clientMetadataUrl, scope, grantType, privateKey."""
     origin: str = ""
     """The file or setting that names it."""
 
@@ -230,7 +230,7 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
     if not NAME.fullmatch(name):
         raise ValueError("its name may have at most 64 letters, digits, spaces, dots, _ and -")
     if not isinstance(entry, dict):
-        raise ValueError('it is no table such as {"command": "…"}')
+        raise ValueError('it is not a table such as {"command": "…"}')
     command, url = entry.get("command"), entry.get("url", entry.get("httpUrl", entry.get("serverUrl")))
     kind = entry.get("type", entry.get("transport", "http" if url is not None else "stdio"))
     transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
@@ -244,7 +244,7 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
         raise ValueError(f"its {key} begins or ends with a space; take it out")
     args = entry.get("args", [])
     if not isinstance(args, list) or not all(isinstance(one, str | int | float) for one in args):
-        raise ValueError("its args are no list of texts")
+        raise ValueError("its args are not a list of texts")
     if transport is not Transport.STDIO and urlsplit(wanted).scheme not in ("http", "https") and "${" not in wanted:
         raise ValueError("its url begins with neither http:// nor https://")
     return ServerConfig(
@@ -267,7 +267,7 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
 def _texts(entry: Mapping[str, Any], key: str) -> Mapping[str, str]:
     given = entry.get(key) or {}
     if not isinstance(given, dict) or not all(isinstance(value, str | int | float) for value in given.values()):
-        raise ValueError(f"its {key} is no table of texts")
+        raise ValueError(f"its {key} is not a table of texts")
     return MappingProxyType({str(name): str(value) for name, value in given.items()})
 
 
@@ -283,7 +283,7 @@ def _seconds(given: object) -> float | None:
     if given is None:
         return None
     if not isinstance(given, int | float) or isinstance(given, bool) or not given > 0:
-        raise ValueError("its timeout is no number of milliseconds above zero")
+        raise ValueError("its timeout is not a number of milliseconds above zero")
     return given / 1_000
 
 

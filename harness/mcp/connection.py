@@ -40,7 +40,6 @@ LONGEST_DESCRIPTION = 2_048
 MOST_RESPONSE_BYTES = 16_000_000
 COALESCE_S = 0.2
 """Seconds that a changed list waits for further changes."""
-PROTOCOL_TOO_NEW = -32022
 _log = logging.getLogger("harness.mcp")
 logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what matters of it is in our events
 
@@ -289,7 +288,7 @@ def why_ended(transport: "StdioTransport | None", why: str) -> str:
     """The reason of an end, with the exit code and the last words of a stdio server."""
     if transport is None:
         return why
-    parts = [f"it wrote more than {MOST_RESPONSE_BYTES:,} bytes that nobody asked for"] if transport.flooded else [why]
+    parts = ["it flooded its output"] if transport.flooded else [why]
     if transport.exit_code is not None:
         parts.append(f"exit code {transport.exit_code}")
     if last := transport.errors or transport.first_stray:

@@ -1,6 +1,6 @@
 """What a tool of a server answered, as a tool result: text, images, files, links, structured content.
 
-Everything is bounded. What the model cannot see goes to a file whose name it is told.
+Everything is bounded. Content that the model cannot see goes to a file, and the text names it.
 """
 
 import base64

@@ -15,7 +15,7 @@ PREFIX = "mcp__"
 
 
 def server_key(name: str) -> str:
-    """What stands for a server in the names of its tools, and is the key of its breaker: `mcp__github`."""
+    """Prefix of the names of its tools, and key of its breaker: `mcp__github`."""
     plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_-]", "_", name)).strip("_") or "server"
     return PREFIX + (plain if plain == name and len(plain) <= LONGEST_SERVER else _marked(plain, name, LONGEST_SERVER))
 

@@ -193,7 +193,7 @@ class LoopbackCallback:
             async with asyncio.timeout(LOGIN_S):
                 query = await asyncio.shield(self._answer)
         except TimeoutError as error:
-            raise SignInError(f"nobody signed in within {LOGIN_S:g} s") from error
+            raise SignInError(f"no sign-in within {LOGIN_S:g} s") from error
         if "code" not in query:
             raise SignInError(f"the sign-in was refused: {query.get('error_description', query['error'])[:200]}")
         return AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))

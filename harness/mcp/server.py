@@ -196,7 +196,7 @@ class McpServer:
             return
 
     def broken(self) -> None:
-        """What happened to a call shows that the connection cannot be used any more."""
+        """End the connection: a call has shown that it cannot be used."""
         if self._connection is not None:
             self._connection.closed.set()
 

@@ -151,7 +151,7 @@ class ForeignTools:
                 text = f"The answer of {tool.name} fits no schema of the protocol ({faults} faults); it is dropped."
                 return _broken(text, FailureCategory.CRASHED)
             case _ if code == METHOD_NOT_FOUND or (code == INVALID_PARAMS and "unknown tool" in said.lower()):
-                return ToolResult(f"The MCP server {name} does not offer {tool.name} any more.", ToolOutcome.ERROR)
+                return ToolResult(f"The MCP server {name} no longer offers {tool.name}.", ToolOutcome.ERROR)
             case _ if code is not None and code != INTERNAL_ERROR:
                 return ToolResult(f"The MCP server {name} refused the call: {said}", ToolOutcome.ERROR, said)
             case OSError() | TimeoutError():

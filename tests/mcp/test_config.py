@@ -43,16 +43,16 @@ def test_forms_that_people_have(entry: dict[str, Any], transport: Transport, sho
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ("npx", "it is no table"),
+        ("npx", "it is not a table"),
         ({}, "needs a text 'command'"),
         ({"command": ["npx"]}, "needs a text 'command'"),
         ({"command": "npx "}, "begins or ends with a space"),
-        ({"command": "npx", "args": "-y"}, "no list of texts"),
-        ({"command": "npx", "env": ["A=1"]}, "its env is no table of texts"),
+        ({"command": "npx", "args": "-y"}, "not a list of texts"),
+        ({"command": "npx", "env": ["A=1"]}, "its env is not a table of texts"),
         ({"type": "http"}, "needs a text 'url'"),
         ({"type": "websocket", "url": "wss://a"}, "it can be stdio, http or sse"),
         ({"url": "ftp://a"}, "neither http:// nor https://"),
-        ({"command": "npx", "timeout": "soon"}, "no number of milliseconds"),
+        ({"command": "npx", "timeout": "soon"}, "not a number of milliseconds"),
         ({"command": "npx", "sandbox": "jail"}, "it can be look, work, free"),
     ],
 )
