@@ -61,12 +61,12 @@ def _list(settings: Settings) -> int:
     servers = asyncio.run(_statuses(settings, config))
     for one in servers:
         print(f"{one.line}  [{visible(one.config.shown)}]")
-    for problem in (*config.problems, *_untrusted(settings)):
+    for problem in config.problems:
         print(visible(problem), file=sys.stderr)
     if not config:
         print(f"No MCP servers; add one: harness mcp add NAME -- COMMAND, or write {FOLDER_FILE}.", file=sys.stderr)
     bad = any(one.state in (McpState.FAILED, McpState.SIGN_IN) for one in servers)
-    return 1 if bad or config.problems else 0
+    return 1 if bad else 0
 
 
 async def _statuses(settings: Settings, config: McpConfig) -> tuple[McpServer, ...]:
@@ -200,13 +200,6 @@ def _http(config: ServerConfig) -> ServerConfig:
     return config
 
 
-def _untrusted(settings: Settings) -> Iterable[str]:
-    found = from_file(settings.workspace / FOLDER_FILE, own=False)
-    if found.servers and settings.trust_folder is not True:
-        names = ", ".join(one.name for one in found.servers)
-        yield f"{FOLDER_FILE} of this folder is not used until you trust it (start `harness` here): {names}."
-
-
 def _file(settings: Settings, *, folder: bool) -> Path:
     if folder:
         return settings.workspace / FOLDER_FILE
@@ -225,4 +218,4 @@ def servers_text(settings: Settings) -> str:
     """The servers for `harness doctor`."""
     config = mcp_config(settings)
     names = [f"{one.name} ({without_passwords(one.shown)})" for one in config.servers]
-    return ", ".join(visible(name) for name in (*names, *_untrusted(settings))) or "none"
+    return ", ".join(visible(name) for name in names) or "none"

@@ -217,6 +217,15 @@ def joined(places: Iterable[McpConfig]) -> McpConfig:
     return McpConfig(tuple(servers.values()), tuple(problems))
 
 
+def of_folder(found: McpConfig, trusted: bool | None) -> McpConfig:
+    """The servers of a folder's file as far as they may start; what waits for the user's trust is a problem."""
+    if trusted or not found:
+        return found
+    names = ", ".join(one.name for one in found.servers)
+    waits = f"{FOLDER_FILE} of this folder is not used until you trust it (start `harness` here): {names}."
+    return McpConfig(problems=(*found.problems, *([waits] if names and trusted is None else ())))
+
+
 def from_file(path: Path, *, own: bool) -> McpConfig:
     """The servers of a file; one that cannot be read is a problem."""
     try:

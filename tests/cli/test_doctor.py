@@ -294,7 +294,7 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     assert f"{home / '.claude' / 'CLAUDE.md'} (yours), {folder / 'CLAUDE.md'}" in page
     assert re.search(r"skills +1 of the project", page)
     assert re.search(r"other files +.claude/settings.json: not read; ", page)
-    assert re.search(r"MCP servers +\.mcp\.json of this folder is not used until you trust it .*: notes\.", page)
+    assert re.search(r"! \.mcp\.json of this folder is not used until you trust it .*: notes\.", page)
     assert re.search(r"commands +/fix, /tidy \(yours\)", page)
     assert re.search(r"agents +odd, searcher\n", page)
     for words in (

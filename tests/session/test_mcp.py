@@ -67,7 +67,11 @@ class Place:
             "mcp_servers": {"p": practice()},
             **more,
         }
-        return await open_session(load(settings, {}, user_file=self.folder / "user" / "settings.toml"), **options)
+        loaded = load(settings, {}, user_file=self.folder / "user" / "settings.toml")
+        session = await open_session(loaded, **options)
+        if session.mcp is not None:
+            await session.mcp.settle(30.0)  # on a busy machine the first request would go out before
+        return session
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from harness.events.tool_names import nearest_tool
 from harness.hooks import Hook
 from harness.hooks.definition import unknown_tools
 from harness.journal import new_session_id, session_folder, state_folder
-from harness.mcp.config import FOLDER_FILE, USER_FILE, McpConfig, from_file, joined
+from harness.mcp.config import FOLDER_FILE, USER_FILE, McpConfig, from_file, joined, of_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
 from harness.model.catalogue import Catalogue
@@ -328,8 +328,7 @@ def mcp_config(settings: Settings) -> McpConfig:
     places = [settings.mcp_servers]
     if settings.user_dir is not None:
         places.append(from_file(settings.user_dir / USER_FILE, own=True))
-    if settings.trust_folder is True:
-        places.append(from_file(settings.workspace / FOLDER_FILE, own=False))
+    places.append(of_folder(from_file(settings.workspace / FOLDER_FILE, own=False), settings.trust_folder))
     return joined(places)
 
 
