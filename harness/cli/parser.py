@@ -29,6 +29,8 @@ MOST_PROMPT_BYTES = 200_000
 """Of a file for the system prompt."""
 _FALLBACK = "a model to use when the first is overloaded or declines; up to 3"
 _SANDBOX = "what holds shell commands: the best of this system, nothing, or only the full sandbox"
+_THEIR_MODES = {"default": "ask", "acceptEdits": "edits", "bypassPermissions": "yolo", "dontAsk": "read"}
+"""What Claude Code calls them."""
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
@@ -55,6 +57,8 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "debug": namespace.debug or None,
         "workspace": namespace.cwd,
         "add_dirs": namespace.add_dir,
+        "permissions_allow": namespace.allowed_tools,
+        "permissions_deny": namespace.disallowed_tools,
         "practice": True if namespace.practice == "" else None,
         "practice_script": namespace.practice or None,
         "tool_faults": namespace.tool_faults,
@@ -66,6 +70,13 @@ def flags(namespace: "Namespace") -> dict[str, object]:
 def _mode(namespace: "Namespace") -> str | None:
     """The permission mode that the flags ask for. --yolo does not end plan mode."""
     return {"read": "deny"}.get(mode := namespace.permission_mode, mode) or ("yolo" if namespace.yolo else None)
+
+
+def _rules(text: str) -> list[str]:
+    """Rules with commas between them; a comma within brackets is part of its rule."""
+    import re
+
+    return [rule.strip() for rule in re.split(r",(?![^(]*\))", text) if rule.strip()]
 
 
 def _text_or_file(given: str | None) -> str | None:
@@ -104,6 +115,15 @@ def agent_parser() -> "ArgumentParser":
     )
     add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
     add(
+        "--input-format",
+        choices=("text", "stream-json"),
+        help="with -p; stream-json: a program sends prompts, answers and requests as lines of JSON",
+    )
+    add("--include-partial-messages", action="store_true", help="with --input-format stream-json: pieces of answers")
+    add("--permission-prompt-tool", choices=("stdio",), help="stdio: the program on standard input is asked")
+    add("--verbose", action="store_true", help=SUPPRESS)  # programs that drive other agents pass these two
+    add("--system-prompt", choices=("",), help=SUPPRESS)
+    add(
         "--json-schema",
         metavar="FILE",
         help="with -p: answer with JSON for the schema in FILE (-: standard input) or in this text",
@@ -120,8 +140,12 @@ def agent_parser() -> "ArgumentParser":
     add(
         "--permission-mode",
         choices=("ask", "edits", "read", "plan", "yolo"),
+        type=lambda name: _THEIR_MODES.get(name, name),
         help="what runs without asking; plan: nothing that writes, until you approve a plan",
     )
+    rules = {"type": _rules, "metavar": "RULES"}
+    add("--allowed-tools", "--allowedTools", **rules, help='calls that run without asking, such as "bash(git *),write"')
+    add("--disallowed-tools", "--disallowedTools", **rules, help="calls that are refused")
     add("--sandbox", choices=("auto", "off", "required"), help=_SANDBOX)
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")

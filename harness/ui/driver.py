@@ -251,7 +251,7 @@ class SessionDriver(ABC):
 
     def _steer(self, text: str) -> bool:
         """Give a text to the running turn; returns whether it waits there."""
-        if answer_key(text):
+        if self.attended and answer_key(text):
             self.show_text(f'"{text.strip()}" answers no question here, so it was not sent.')
             return False
         try:

@@ -19,6 +19,7 @@ from harness.ui.screen_choice import screen_wanted
 if TYPE_CHECKING:
     import logging
 
+    from harness.session import Opening
     from harness.settings import LoadedSettings, Settings
 
 
@@ -31,6 +32,8 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
         return 0
     if options.reopen is not None:
         options.resume, options.go_on, options.fork_session, options.prompt = options.reopen or None, False, False, None
+    if options.input_format == "stream-json":
+        options.print = options.print or ""
     _check(options)
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
@@ -60,7 +63,7 @@ def _in_lines(options: Namespace, flags: Mapping[str, object]) -> int:
     loaded = load(flags, os.environ, here).require_answer()
     log = open_log(loaded.settings, sys.stderr)
     reread = partial(_settings, flags, here)
-    run = _plain if options.print is None else _headless
+    run = _plain if options.print is None else _program if options.input_format == "stream-json" else _headless
     return run(options, loaded, reread, log)
 
 
@@ -82,6 +85,13 @@ def _problem(options: Namespace) -> str:
         return "--output-format needs -p."
     if options.print is None and options.json_schema is not None:
         return "--json-schema needs -p."
+    if options.input_format == "stream-json":
+        if options.print or options.prompt or options.json_schema is not None:
+            return "--input-format stream-json reads prompts from standard input; give no prompt and no --json-schema."
+        if options.output_format not in (None, "stream-json"):
+            return "--input-format stream-json needs --output-format stream-json."
+    elif options.permission_prompt_tool or options.include_partial_messages:
+        return "--permission-prompt-tool and --include-partial-messages need --input-format stream-json."
     if options.print and options.prompt:
         return "Two prompts were given, one after -p and another; give one, in quotes."
     if options.go_on and options.resume:
@@ -95,7 +105,6 @@ def _problem(options: Namespace) -> str:
 
 def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
     with imports_kept():
-        from harness.session import Opening
         from harness.ui.plain.headless import OutputFormat, headless
         from harness.ui.plain.streams import prompt_from
 
@@ -106,12 +115,28 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
         schema = AnswerSchema.load(options.json_schema)
         piped = options.json_schema not in STANDARD_INPUT
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin if piped else None, sys.stderr)
-    mode = loaded.settings.permission_mode if options.permission_mode else ""
-    opening = Opening("latest" if options.go_on else options.resume, options.fork_session, mode)
+    opening = _opening(options, loaded)
     form = OutputFormat(options.output_format or "text")
     return asyncio.run(
         headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)
     )
+
+
+def _program(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
+    with imports_kept():
+        from harness.ui.programs.driver import ProgramOptions, serve_program
+        from harness.ui.programs.lines import lines_of
+
+    chosen = ProgramOptions(asks=options.permission_prompt_tool == "stdio", partial=options.include_partial_messages)
+    lines, streams = lines_of(sys.stdin.fileno()), (sys.stdout, sys.stderr)
+    return asyncio.run(serve_program(loaded, _opening(options, loaded), chosen, lines, streams, reread=reread, log=log))
+
+
+def _opening(options: Namespace, loaded: "LoadedSettings") -> "Opening":
+    from harness.session import Opening
+
+    mode = loaded.settings.permission_mode if options.permission_mode else ""
+    return Opening("latest" if options.go_on else options.resume, options.fork_session, mode)
 
 
 def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:

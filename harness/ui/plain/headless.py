@@ -106,12 +106,12 @@ async def headless(
     with handle_signals() as signalled:
         try:
             async with await opened as session:
-                for note in (*_notes(loaded), *session.retirements):
-                    _print(note, err)
+                for note in (*notes_of(loaded), *session.retirements):
+                    print_note(note, err)
                 if notice := session.take_sandbox_notice():
-                    _print(f"sandbox: {notice}", err)
+                    print_note(f"sandbox: {notice}", err)
                 if session.skipped_lines:
-                    _print(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
+                    print_note(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 if problem := session.context.too_long(prompt):
                     raise SettingsError(problem)
                 output.planning = session.permissions.mode == "plan"
@@ -276,7 +276,7 @@ class _Output:
     def note(self, text: str) -> None:
         """Write a line that is not an event."""
         self._print_lines(self._summary.rest())
-        _print(text, self._err)
+        print_note(text, self._err)
 
     def catch_up(self) -> None:
         """Write the events collected outside of turns."""
@@ -294,18 +294,18 @@ class _Output:
         elif structured is not None and not structured.why:
             write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
-            _print(
+            print_note(
                 f"harness: the answer does not fit the schema: {structured.why}{_how_to_resume(end, session)}",
                 self._err,
             )
         if end.code is not TransitionCode.COMPLETED:
-            _print(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
+            print_note(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
         if self._lacks_plan(end):
-            _print(f"harness: {NO_PLAN}", self._err)
+            print_note(f"harness: {NO_PLAN}", self._err)
         if self._failed:
-            _print(f"harness: {self._failed}", self._err)
+            print_note(f"harness: {self._failed}", self._err)
         if end.denials and self.plan is None:
-            _print(_denied(end, self.exit_code(end)), self._err)
+            print_note(_denied(end, self.exit_code(end)), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
 
     def exit_code(self, end: TurnEnded) -> int:
@@ -338,15 +338,15 @@ class _Output:
         if self._form is OutputFormat.STREAM_JSON:
             write_line(json.dumps(encode(event)), self._out)
         elif isinstance(event, PauseReported):
-            _print("\n".join(report_lines(event.report)), self._err)
+            print_note("\n".join(report_lines(event.report)), self._err)
         elif isinstance(event, StuckReported):
-            _print("\n".join(stuck_lines(event)), self._err)
+            print_note("\n".join(stuck_lines(event)), self._err)
         else:
             self._print_lines(self._summary.lines(event))
 
     def _print_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            _print(str(line), self._err)
+            print_note(str(line), self._err)
 
 
 def _how_to_resume(end: TurnEnded, session: Session) -> str:
@@ -389,7 +389,7 @@ def result(end: TurnEnded, session: Session) -> Json:
         "num_requests": end.requests,
         "session_id": session.id,
         "total_cost_usd": None if end.unpriced else end.cost_usd,
-        "usage": _usage(end.usage),
+        "usage": usage_fields(end.usage),
         "transition": end.code.value,
         "reason": end.reason,
         "permission_denials": [
@@ -417,7 +417,8 @@ def _structured_result(end: TurnEnded, structured: _Structured | None) -> Json:
     }
 
 
-def _usage(usage: Usage) -> Json:
+def usage_fields(usage: Usage) -> Json:
+    """Usage as the Messages API writes it."""
     return {
         "input_tokens": usage.input,
         "output_tokens": usage.output,
@@ -427,7 +428,8 @@ def _usage(usage: Usage) -> Json:
     }
 
 
-def _notes(loaded: LoadedSettings) -> tuple[str, ...]:
+def notes_of(loaded: LoadedSettings) -> tuple[str, ...]:
+    """What the user has to know about the settings before the first turn."""
     settings, notes = loaded.settings, loaded.notes
     if settings.practice and loaded.origins["practice"].startswith("default"):
         notes = (*notes, "no key is set, so the built-in practice model answers; set ANTHROPIC_API_KEY")
@@ -436,7 +438,7 @@ def _notes(loaded: LoadedSettings) -> tuple[str, ...]:
     return notes
 
 
-def _print(text: str, err: TextIO) -> None:
+def print_note(text: str, err: TextIO) -> None:
     """Write a line to standard error. If that fails, because of a closed pipe or a full disk, the turn continues."""
     with suppress(OSError):
         print(visible(text), file=err, flush=True)

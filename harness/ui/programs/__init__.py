@@ -1,0 +1,1 @@
+"""Programs that drive a session over standard input and output."""

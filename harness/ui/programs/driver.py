@@ -1,0 +1,340 @@
+"""`harness --input-format stream-json`: a session whose user is a program.
+
+Each line of standard input is one message of the program, each line of standard output one message of the session; both
+use the names that programs know from Claude Code (docs/programs.md).
+"""
+
+import asyncio
+import base64
+import binascii
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from harness.base.concurrency import in_thread
+from harness.base.errors import HarnessError, SettingsError
+from harness.events import Event, Json, PauseReport, TurnEnded
+from harness.media.mentions import mention
+from harness.session import Opening, Session, open_session
+from harness.settings import LoadedSettings, Settings
+from harness.ui.driver import SessionDriver
+from harness.ui.lines.line import Groups, Line, Tone, laid_out
+from harness.ui.plain.headless import MOST_ARRIVALS, notes_of, print_note, result
+from harness.ui.plain.streams import write_line
+from harness.ui.plain.unattended import BackgroundWait, Unattended
+from harness.ui.programs.asker import ProgramAsker
+from harness.ui.programs.control import ControlChannel
+from harness.ui.programs.messages import MODES, MessageFold, commands_of
+from harness.ui.signals import handle_signals
+from harness.ui.turn_queue import Item, ItemEnd
+
+WIDTH = 100
+"""Columns of a list, such as that of /help."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """What a program asked for on the command line."""
+
+    asks: bool = False
+    """It answers permission questions; else they are refused."""
+    partial: bool = False
+    """It reads pieces of an answer as they arrive."""
+
+
+async def serve_program(
+    loaded: LoadedSettings,
+    opening: Opening,
+    options: ProgramOptions,
+    lines: AsyncIterator[bytes],
+    streams: tuple[TextIO, TextIO],
+    *,
+    reread: Callable[[], Settings],
+    log: logging.Logger,
+) -> int:
+    """Run the session until the input and all work have ended; returns the exit code.
+
+    `streams`: standard output and standard error. Raises HarnessError if the session cannot be opened or a line cannot
+    be understood, and BrokenPipeError, after closing the session, if the reader of the output has gone.
+    """
+    driver = ProgramDriver(options, streams, log)
+    with handle_signals() as signalled:
+        try:
+            await driver.open(loaded, opening, reread)
+            signalled.interrupts(driver.stop)
+            try:
+                await driver.run(lines)
+            finally:
+                await driver.aclose()
+        except asyncio.CancelledError:
+            if not signalled.number:
+                raise
+    if driver.gone:
+        raise BrokenPipeError
+    return signalled.exit_code if signalled.number else driver.exit_code
+
+
+class ProgramDriver(SessionDriver):
+    """One program, one session."""
+
+    attended = False
+
+    def __init__(self, options: ProgramOptions, streams: tuple[TextIO, TextIO], log: logging.Logger) -> None:
+        super().__init__(log)
+        self._options = options
+        self._out, self._err = streams
+        self._channel = ControlChannel(self._write)
+        self._fold: MessageFold | None = None
+        self._changed = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._wait: BackgroundWait | None = None
+        self._item: ItemEnd | None = None
+        self._turn: TurnEnded | None = None
+        self._texts: list[str] = []
+        """What the running command has shown."""
+        self.gone = False
+        """The reader of the output has gone."""
+        self.exit_code = 0
+        """Of the last turn."""
+
+    # ── the session ─────────────────────────────────────────────────────────────────────────────
+
+    async def open(self, loaded: LoadedSettings, opening: Opening, reread: Callable[[], Settings]) -> None:
+        """Open the session. Raises HarnessError."""
+        asker = ProgramAsker(self._channel, self.interrupt) if self._options.asks else Unattended()
+        session = await open_session(loaded, asker, opening, reread=reread, observer=self._observe, log=self._log)
+        self.attach(session)
+        session.inbox.notify(self._changed.set)
+        self._fold = MessageFold(session, partial=self._options.partial)
+        for note in (*notes_of(loaded), *session.retirements, *filter(None, [session.take_sandbox_notice()])):
+            print_note(note, self._err)
+
+    def _observe(self, event: Event, at: float) -> None:
+        self.on_event(event)
+        if isinstance(event, TurnEnded):
+            self._turn = event
+        if self._fold is not None:  # not while the journal is replayed
+            for message in self._fold.messages(event):
+                self._write(message)
+
+    def _write(self, message: Json) -> None:
+        if self.gone:
+            return
+        try:
+            write_line(json.dumps(message), self._out)
+        except BrokenPipeError:
+            self.gone = True
+            self.stop()
+
+    # ── the run ─────────────────────────────────────────────────────────────────────────────────
+
+    async def run(self, lines: AsyncIterator[bytes]) -> None:
+        """Run everything that the program sends, and what follows from it, to the end. Raises HarnessError."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                reading = group.create_task(self._read(lines))
+                reading.add_done_callback(lambda _: self._changed.set())
+                await self._work(reading)
+                reading.cancel()
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+
+    async def _read(self, lines: AsyncIterator[bytes]) -> None:
+        number = 0
+        try:
+            async for line in lines:
+                number += 1
+                if line.strip():
+                    await self._receive(_message(line, number))
+                    self._changed.set()
+        finally:
+            self._channel.close()
+
+    async def _work(self, reading: "asyncio.Task[None]") -> None:
+        """Run items until the input has ended and nothing more arrives."""
+        arrivals = 0
+        while not self._ended.is_set():
+            self._changed.clear()
+            if await self.run_next():
+                self._show_result()
+            elif not reading.done():
+                await self._changed.wait()
+            elif arrivals == MOST_ARRIVALS or not await self._more_arrives():
+                self._ended.set()
+            else:
+                arrivals += 1
+                self.queue.release()
+
+    async def _more_arrives(self) -> bool:
+        """Wait for results of background work after the end of the input. False: there are none."""
+        if self._wait is None:
+            self._wait = BackgroundWait(self.session, self.session.settings.background_wait_s, self._note)
+        return not self._wait.given_up and await self._wait.come()
+
+    def stop(self) -> None:
+        """End the turn, and the program after it."""
+        self.end_turn()
+        self._ended.set()
+        self._changed.set()
+        if self._wait is not None:
+            self._wait.stop()
+
+    # ── messages of the program ─────────────────────────────────────────────────────────────────
+
+    async def _receive(self, message: Json) -> None:
+        match message:
+            case {"type": "user", "message": {"content": content}}:
+                self._take(await _prompt(content, self.session), message.get("priority"))
+            case {"type": "control_request", "request_id": request_id, "request": {"subtype": str(subtype)} as request}:
+                self._answer_control(request_id, subtype, request)
+            case {"type": "control_response"}:
+                self._channel.receive(message.get("response"))
+            case {"type": "control_cancel_request" | "keep_alive"}:
+                pass
+            case _:
+                raise SettingsError(f"Standard input has a message that is not known: {json.dumps(message)[:200]}")
+
+    def _take(self, prompt: str, priority: object) -> None:
+        """Take a prompt: it joins the running turn unless it is to be run later, or at once."""
+        if priority == "now":
+            self.interrupt()
+        if priority in ("now", "later"):
+            self.put(prompt)
+        else:
+            self.submit(prompt)
+
+    def _answer_control(self, request_id: object, subtype: str, request: Json) -> None:
+        try:
+            self._channel.answer(request_id, self._control(subtype, request))
+        except HarnessError as error:
+            self._channel.refuse(request_id, str(error))
+
+    def _control(self, subtype: str, request: Json) -> Json:
+        """Do what a request asks for, and return the answer. Raises HarnessError."""
+        session = self.session
+        match subtype:
+            case "initialize":
+                if unsupported := [name for name in ("hooks", "agents", "sdkMcpServers") if request.get(name)]:
+                    raise HarnessError(f"{unsupported[0]} of a program are not supported; put them in settings files.")
+                return self._introduction()
+            case "interrupt":
+                self.interrupt()
+            case "set_permission_mode":
+                theirs = {name: own for own, name in MODES.items()}
+                mode = str(request.get("mode"))
+                session.permissions.set_mode(theirs.get(mode, mode))
+            case "set_model":
+                session.models.select(str(request.get("model") or session.settings.model))
+            case "mcp_status":
+                return {"mcpServers": []}
+            case _:
+                raise HarnessError(f"The request {subtype} is not supported.")
+        return {}
+
+    def _introduction(self) -> Json:
+        session = self.session
+        models = [{"value": name, "displayName": name, "description": ""} for name, *_ in session.models.choices()]
+        return {
+            "commands": commands_of(session),
+            "models": models,
+            "agents": [],
+            "output_style": "default",
+            "available_output_styles": ["default"],
+            "account": {},
+        }
+
+    # ── called by the base class ────────────────────────────────────────────────────────────────
+
+    def show_text(self, text: str, heading: str = "") -> None:
+        self._texts.append(text)
+        if self._fold is not None:
+            self._write(self._fold.stamped({"type": "system", "subtype": "local_command_output", "content": text}))
+
+    def show_line(self, line: Line) -> None:
+        if line.tone is Tone.TROUBLE:
+            self._texts.append(line.text)
+        self._note(str(line))
+
+    def show_list(self, groups: Groups) -> None:
+        self.show_text("\n".join(name + text for name, text in laid_out(groups, WIDTH)))
+
+    def begun(self, item: Item) -> None:
+        self._turn, self._texts = None, []
+        if self._fold is not None:
+            self._write(self._fold.init())
+
+    def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
+        self._item = end
+        for line in given_back:  # a stop ends the turn, not what the program has sent besides
+            self.put(line)
+
+    async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
+        return None
+
+    async def switch(self, opening: Opening, text: str) -> None:
+        raise HarnessError("A program keeps to one session; start another one with --resume.")
+
+    def leave(self, code: int = 0) -> None:
+        self.exit_code = code or self.exit_code
+        self.stop()
+
+    # ── what is written ─────────────────────────────────────────────────────────────────────────
+
+    def _show_result(self) -> None:
+        """Write the result of the item that has ended."""
+        item, self._item = self._item, None
+        if item is None or self._fold is None:
+            return
+        if self._turn is not None:
+            fields = result(self._turn, self.session)
+        else:
+            fields = {"type": "result", "subtype": "success", "is_error": False, "result": "\n".join(self._texts)}
+            fields |= {"duration_ms": 0, "num_turns": 0, "total_cost_usd": 0.0, "permission_denials": []}
+        if item.error is not None:
+            fields |= {"subtype": "error_during_execution", "is_error": True, "reason": "\n".join(self._texts)}
+        if fields["is_error"]:
+            fields["errors"] = [fields["reason"]]
+        fields |= {"duration_api_ms": fields["duration_ms"], "exit_code": int(fields["is_error"])}
+        self.exit_code = fields["exit_code"]
+        self._write(self._fold.stamped(fields))
+
+    def _note(self, text: str) -> None:
+        print_note(text, self._err)
+
+
+def _message(line: bytes, number: int) -> Json:
+    """The message in a line. Raises SettingsError."""
+    try:
+        message = json.loads(line)
+    except ValueError as error:
+        raise SettingsError(f"Line {number} of standard input is not JSON: {error}.") from error
+    if not isinstance(message, dict):
+        raise SettingsError(f"Line {number} of standard input is not a JSON object.")
+    return message
+
+
+async def _prompt(content: object, session: Session) -> str:
+    """The prompt in the content of a message; images are kept as files and named in it. Raises SettingsError."""
+    if isinstance(content, str):
+        return content
+    parts = []
+    for block in content if isinstance(content, list) else [content]:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                parts.append(text)
+            case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
+                parts.append(mention(await keep_image(data, session)))
+            case _:
+                raise SettingsError(f"A prompt has content that is not supported: {json.dumps(block)[:200]}")
+    return "\n\n".join(parts)
+
+
+async def keep_image(data: str, session: Session) -> str:
+    """The file of an image that a program sent in base64. Raises SettingsError."""
+    try:
+        decoded = base64.b64decode(data, validate=True)
+    except binascii.Error as error:
+        raise SettingsError(f"An image is not written in base64: {error}.") from error
+    return str(await in_thread(lambda: session.keep_image(decoded)))
