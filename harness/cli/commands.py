@@ -68,11 +68,22 @@ def run(command: str, options: Namespace) -> int:
             return Server(options.fault).serve()
         case "practice":
             return asyncio.run(_practice(options))
+        case "acp":
+            return _acp(options)
         case "serve":
             from harness.ui.web.command import serve
 
             asyncio.run(serve([*_no_trust(options.of_app), *options.of_app], options.port, sys.stdout, sys.stderr))
     return 0
+
+
+def _acp(options: Namespace) -> int:
+    from harness.cli.parser import flags
+    from harness.settings.logs import open_log
+    from harness.ui.acp.agent import serve_editor
+
+    given = flags(options)
+    return asyncio.run(serve_editor(given, open_log(load(given, os.environ).settings, sys.stderr)))
 
 
 def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:

@@ -67,7 +67,10 @@ def _run(arguments: list[str]) -> int:
         return completion(arguments[1:])
     if arguments and (command := arguments[0]) in COMMANDS:
         rest = arguments[1:]
-        namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
+        if command == "acp":
+            namespace = agent_parser().parse_args(rest)
+        else:
+            namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
         from harness.cli import commands
 
         return commands.run(command, namespace)

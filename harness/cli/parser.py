@@ -23,6 +23,7 @@ COMMANDS = {
     "settings": "list all settings with their defaults and variables",
     "practice": "serve the practice model, or inject faults before a real one",
     "serve": "serve the app to a browser on this machine",
+    "acp": "serve an editor that speaks the Agent Client Protocol",
     "completion": "print a script that completes commands, flags and values in your shell",
 }
 MOST_PROMPT_BYTES = 200_000

@@ -1,0 +1,225 @@
+"""`harness acp`: the agent of an editor, over standard input and output."""
+
+import asyncio
+import base64
+import binascii
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from urllib.parse import unquote, urlsplit
+
+from harness.base.concurrency import in_thread
+from harness.base.errors import HarnessError, SettingsError
+from harness.base.version import __version__
+from harness.events import Json
+from harness.media.mentions import mention
+from harness.session import Opening, Session, sessions_of
+from harness.settings import LoadedSettings, load
+from harness.ui.acp.client import Client, Connection
+from harness.ui.acp.driver import AcpDriver
+from harness.ui.lines.line import Line, Tone
+from harness.ui.signals import handle_signals
+
+VERSION = 1
+MOST_BYTES = 50_000_000
+"""Of one message."""
+INVALID, FAILED = -32602, -32603
+"""Codes of JSON-RPC."""
+
+
+async def serve_editor(flags: Mapping[str, object], log: logging.Logger) -> int:
+    """Serve the editor until its input ends; returns the exit code. Raises SettingsError without the package `acp`."""
+    try:
+        from acp.connection import Connection as AcpConnection
+        from acp.stdio import stdio_streams
+    except ImportError as error:
+        raise SettingsError(
+            "`harness acp` needs the package agent-client-protocol; install it: pip install 'harness-agent[acp]'."
+        ) from error
+    reader, writer = await stdio_streams(limit=MOST_BYTES)
+    sys.stdout = sys.stderr  # whatever is printed must not end up between the messages
+    agent = AcpAgent(flags, log)
+    connection = AcpConnection(agent.handle, writer, reader, listening=False)
+    agent.connection = connection
+    with handle_signals() as signalled:
+        try:
+            await connection.main_loop()
+        except asyncio.CancelledError:
+            if not signalled.number:
+                raise
+        finally:
+            await agent.aclose()
+            await connection.close()
+    return signalled.exit_code if signalled.number else 0
+
+
+class AcpAgent:
+    """Answers the requests of one editor."""
+
+    def __init__(self, flags: Mapping[str, object], log: logging.Logger) -> None:
+        """`flags`: settings from the command line, for every session."""
+        self._flags = flags
+        self._log = log
+        self._capabilities: Mapping[str, object] = {}
+        self._sessions: dict[str, AcpDriver] = {}
+        self.connection: Connection | None = None
+
+    async def handle(self, method: str, params: object, is_notification: bool) -> Json | None:
+        """Answer a request, or take a notification. Raises RequestError."""
+        from acp import RequestError
+
+        fields = params if isinstance(params, dict) else {}
+        try:
+            return await self._answer(method, fields)
+        except KeyError as error:
+            raise RequestError(INVALID, f"{method} needs {error.args[0]}.") from error
+        except HarnessError as error:
+            raise RequestError(INVALID if isinstance(error, SettingsError) else FAILED, str(error)) from error
+
+    async def _answer(self, method: str, params: Json) -> Json | None:
+        match method:
+            case "initialize":
+                capabilities = params.get("clientCapabilities")
+                self._capabilities = capabilities if isinstance(capabilities, dict) else {}
+                return _introduction()
+            case "authenticate":
+                return {}
+            case "session/new":
+                driver = await self._open(params, Opening())
+                return {"sessionId": driver.session.id, "configOptions": driver.config_options()}
+            case "session/load" | "session/resume":
+                replays = method == "session/load"
+                driver = await self._open(params, Opening(params["sessionId"]), replays=replays)
+                return {"configOptions": driver.config_options()}
+            case "session/list":
+                return {"sessions": await in_thread(partial(self._listed, params.get("cwd")))}
+            case "session/prompt":
+                return await self._prompt(self._driver(params), params["prompt"])
+            case "session/set_config_option":
+                self._driver(params).set_option(params["configId"], str(params["value"]))
+                return {"configOptions": self._driver(params).config_options()}
+            case "session/set_mode":
+                self._driver(params).set_option("mode", params["modeId"])
+                return {}
+            case "session/close":
+                await self._driver(params).aclose()
+                del self._sessions[params["sessionId"]]
+                return {}
+            case "session/cancel":
+                self._driver(params).interrupt()
+                return None
+            case _:
+                from acp import RequestError
+
+                raise RequestError.method_not_found(method)
+
+    def _driver(self, params: Json) -> AcpDriver:
+        session_id = params["sessionId"]
+        if (driver := self._sessions.get(session_id)) is None:
+            raise SettingsError(f"The session {session_id} is not open; open it with session/load.")
+        return driver
+
+    # ── sessions ────────────────────────────────────────────────────────────────────────────────
+
+    async def _open(self, params: Json, opening: Opening, *, replays: bool = False) -> AcpDriver:
+        if (
+            opening.resume in self._sessions
+        ):  # the editor opens it again: in another window, or after a crash of its own
+            await self._sessions.pop(opening.resume).aclose()
+        flags = {**self._flags, "workspace": params["cwd"]}
+        if folders := params.get("additionalDirectories"):
+            flags["add_dirs"] = folders
+        loaded = _loaded(flags).require_answer()
+        assert self.connection is not None
+        driver = AcpDriver(Client(self.connection, self._capabilities), self._log)
+        await driver.open(loaded, opening, lambda: _loaded(flags).settings, replays=replays)
+        self._sessions[driver.session.id] = driver
+        if params.get("mcpServers"):
+            ignored = "MCP servers of the editor are not started; name them in .mcp.json of the folder"
+            driver.show_line(Line("!", ignored, Tone.TROUBLE))
+        return driver
+
+    def _listed(self, folder: object) -> list[Json]:
+        flags = {**self._flags, "workspace": folder} if folder else self._flags
+        return [
+            {
+                "sessionId": one.id,
+                "cwd": one.workspace,
+                "title": one.name or one.title,
+                "updatedAt": datetime.fromtimestamp(one.updated_at, UTC).isoformat(),
+            }
+            for one in sessions_of(_loaded(flags).settings)
+        ]
+
+    async def aclose(self) -> None:
+        """Close all sessions."""
+        for driver in self._sessions.values():
+            await driver.aclose()
+
+    # ── prompts ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _prompt(self, driver: AcpDriver, content: object) -> Json:
+        end = await driver.prompt(await _text(content, driver.session))
+        if end.problem:
+            raise HarnessError(end.problem)
+        return {"stopReason": end.stop_reason}
+
+
+def _loaded(flags: Mapping[str, object]) -> LoadedSettings:
+    return load(dict(flags), os.environ)
+
+
+def _introduction() -> Json:
+    sessions: Json = {"list": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
+    return {
+        "protocolVersion": VERSION,
+        "agentCapabilities": {
+            "loadSession": True,
+            "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+            "mcpCapabilities": {"http": False, "sse": False},
+            "sessionCapabilities": sessions,
+        },
+        "agentInfo": {"name": "harness", "title": "harness", "version": __version__},
+        "authMethods": [],
+    }
+
+
+async def _text(content: object, session: Session) -> str:
+    """The prompt in content blocks; files are named in it, and images kept as files. Raises SettingsError."""
+    parts: list[str] = []
+    for block in content if isinstance(content, list) else []:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                parts.append(text)
+            case {"type": "image", "data": str(data)}:
+                parts.append(mention(await _kept(data, session)))
+            case {"type": "resource_link", "uri": str(uri)}:
+                parts.append(_named(uri))
+            case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
+                parts.append(f'\n<file path="{_path(uri) or uri}">\n{text}\n</file>\n')
+            case _:
+                kind = block.get("type") if isinstance(block, dict) else block
+                raise SettingsError(f"A prompt cannot hold content of the type {kind!r} here.")
+    return "".join(f"{part}" if part[:1] in ("", "\n", " ") or not at else f" {part}" for at, part in enumerate(parts))
+
+
+async def _kept(data: str, session: Session) -> str:
+    try:
+        decoded = base64.b64decode(data, validate=True)
+    except binascii.Error as error:
+        raise SettingsError(f"An image is not written in base64: {error}.") from error
+    return str(await in_thread(partial(session.keep_image, decoded)))
+
+
+def _named(uri: str) -> str:
+    path = _path(uri)
+    return mention(path) if path else uri
+
+
+def _path(uri: str) -> str:
+    """The path of a file URL; empty: it is none."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else ""
