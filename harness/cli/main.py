@@ -67,10 +67,13 @@ def _run(arguments: list[str]) -> int:
         return completion(arguments[1:])
     if arguments and (command := arguments[0]) in COMMANDS:
         rest = arguments[1:]
-        if command == "acp":
-            namespace = agent_parser().parse_args(rest)
-        else:
-            namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
+        match command:
+            case "serve":
+                namespace = _serving(rest)
+            case "acp":
+                namespace = agent_parser().parse_args(command_parser(command).parse_known_args(rest)[1])
+            case _:
+                namespace = command_parser(command).parse_args(rest)
         from harness.cli import commands
 
         return commands.run(command, namespace)

@@ -204,6 +204,8 @@ def command_parser(command: str) -> "ArgumentParser":
             _practice(parser)
         case "completion":
             add("shell", choices=("bash", "zsh", "fish"), help="the shell; its script begins with how to load it")
+        case "acp":
+            parser.usage = "harness acp [flags of harness]"
         case "serve":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free port")

@@ -109,7 +109,7 @@ class AcpAgent:
                 del self._sessions[params["sessionId"]]
                 return {}
             case "session/cancel":
-                self._driver(params).interrupt()
+                self._driver(params).cancel()
                 return None
             case _:
                 from acp import RequestError

@@ -32,7 +32,7 @@ class AcpAsker:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask for a permission, showing the command or the diff."""
         options = [
-            (choice.value, ", ".join([choice.label, *choice.lines]), _kind(choice.value))
+            (choice.value, "no" if choice.asks else " ".join([choice.label, *choice.lines]), _kind(choice.value))
             for choice in permission_choices(request)
         ]
         detail = request.detail if request.detail.strip() != asked.summary.strip() else ""

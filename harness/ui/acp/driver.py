@@ -61,6 +61,7 @@ class AcpDriver(SessionDriver):
         self.start_turns()
         for note in (*session.retirements, *filter(None, [session.take_sandbox_notice()])):
             self.show_line(Line("", note))
+        await self._client.flush()
         asyncio.get_running_loop().call_soon(self._show_commands)  # behind the answer that names the session
 
     def _observe(self, event: Event, at: float) -> None:
@@ -107,6 +108,22 @@ class AcpDriver(SessionDriver):
                 self._prompts.remove(ended)
             await self._client.flush()
 
+    def cancel(self) -> None:
+        """End the turn, or what is about to be one."""
+        if not self.interrupt() and not self.queue.stop():
+            self.clear_queue()
+            self._answer_prompts(PromptEnd("cancelled"))
+
+    def _answer_prompts(self, end: PromptEnd) -> None:
+        waiting, self._prompts = self._prompts, []
+        for prompt in waiting:
+            if not prompt.done():
+                prompt.set_result(end)
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self._answer_prompts(PromptEnd("cancelled"))
+
     def begun(self, item: Item) -> None:
         self._turn, self._problem = None, ""
         if isinstance(item, TypedLine) and not self.session.name and not self.session.conversation.turn:
@@ -124,10 +141,7 @@ class AcpDriver(SessionDriver):
         own = asyncio.current_task()
         while others := [task for task in self._beside if task is not own]:
             await asyncio.wait(others)
-        waiting, self._prompts = self._prompts, []
-        for prompt in waiting:
-            if not prompt.done():
-                prompt.set_result(end)
+        self._answer_prompts(end)
 
     def _end_of(self, end: ItemEnd) -> PromptEnd:
         turn = self._turn

@@ -85,12 +85,14 @@ class UpdateFold:
                 self._message_id = str(uuid4())
                 yield self.notice(Line("", f"the unfinished answer above is void: {reason}", Tone.TROUBLE))
             case PermissionAsked(call_id, tool, summary):
-                yield self._call(call_id, {"title": summary or tool, "kind": kind_of(tool), "status": "pending"})
+                yield self._call(
+                    call_id, {"title": title_of(tool, summary), "kind": kind_of(tool), "status": "pending"}
+                )
             case RequestSent(window=window, purpose="turn"):
                 self._window = window or self._window
             case ReplyReceived(usage=usage):
                 self._used = usage.prompt + usage.output
-            case SpendChanged(cost_usd=cost) if self._window:
+            case SpendChanged(cost_usd=cost) if self._window and self._used:
                 amount = {"amount": cost, "currency": "USD"}
                 yield {"sessionUpdate": "usage_update", "used": self._used, "size": self._window, "cost": amount}
             case _:
@@ -120,8 +122,8 @@ class UpdateFold:
     def _of_both(self, event: Event) -> Iterator[Json]:
         match event:
             case ToolStarted(call_id, tool, summary, input):
-                call = {"title": summary or tool, "kind": kind_of(tool), "status": "in_progress", "rawInput": input}
-                yield self._call(call_id, call | self._locations(input))
+                call = {"title": title_of(tool, summary), "kind": kind_of(tool), "status": "in_progress"}
+                yield self._call(call_id, call | {"rawInput": input} | self._locations(input))
             case OutputDelta(call_id, lines, open_line) if call_id in self._announced:
                 kept = self._output.get(call_id, "") + "".join(f"{line}\n" for line in lines)
                 self._output[call_id] = kept[-MOST_SHOWN:]
@@ -168,8 +170,8 @@ class UpdateFold:
         path, line = input.get("path"), input.get("offset")
         if not isinstance(path, str) or not path:
             return {}
-        place: Json = {"path": str(self._workspace / path)}
-        return {"locations": [place | ({"line": line} if isinstance(line, int) and line > 0 else {})]}
+        location: Json = {"path": str(self._workspace / path)}
+        return {"locations": [location | ({"line": line} if isinstance(line, int) and line > 0 else {})]}
 
     def notice(self, line: Line) -> Json:
         """A line for the user that is no message."""
@@ -188,6 +190,11 @@ class UpdateFold:
 def kind_of(tool: str) -> str:
     """The kind of a tool's calls."""
     return KINDS.get(tool, "other")
+
+
+def title_of(tool: str, summary: str) -> str:
+    """A call in one line: the command, or the tool and what it is about."""
+    return summary if tool == "bash" and summary else f"{tool} {summary}".rstrip()
 
 
 def _entries(items: Sequence[PlanItem] | None) -> list[Json]:

@@ -220,7 +220,8 @@ class ProgramDriver(SessionDriver):
                     raise HarnessError(f"{unsupported[0]} of a program are not supported; put them in settings files.")
                 return self._introduction()
             case "interrupt":
-                self.interrupt()
+                if not self.interrupt():
+                    self.queue.stop()  # it has begun, and its first event is still to come
             case "set_permission_mode":
                 theirs = {name: own for own, name in MODES.items()}
                 mode = str(request.get("mode"))

@@ -1,0 +1,233 @@
+"""`harness --input-format stream-json` as a process, driven line by line."""
+
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from tests.ui.lines_of_json import Peer, Said, bash, peer, says
+from tests.ui.program import Place, run
+
+pytestmark = pytest.mark.anyio
+
+FLAGS = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+ASKS = (*FLAGS, "--permission-prompt-tool", "stdio")
+
+
+def driven(place: Place, script: str, *flags: str) -> AbstractAsyncContextManager[Peer]:
+    return peer(place, script, *(flags or ASKS))
+
+
+def prompt(text: str, **fields: str) -> Said:
+    return {"type": "user", "message": {"role": "user", "content": text}, **fields}
+
+
+def request(subtype: str, **fields: object) -> Said:
+    return {"type": "control_request", "request_id": subtype, "request": {"subtype": subtype, **fields}}
+
+
+def answer(asked: Said, **response: object) -> Said:
+    whole = {"subtype": "success", "request_id": asked["request_id"], "response": response}
+    return {"type": "control_response", "response": whole}
+
+
+def is_question(message: Said) -> bool:
+    return message["type"] == "control_request"
+
+
+def is_result(message: Said) -> bool:
+    return message["type"] == "result"
+
+
+def named(subtype: str) -> object:
+    return lambda message: message.get("subtype") == subtype
+
+
+async def test_several_turns_in_one_process_with_the_same_messages_as_a_conversation(place: Place) -> None:
+    async with driven(place, says("One.") + says("Two.")) as program:
+        program.send(prompt("first"))
+        first = await program.until(is_result)
+        program.send(prompt("second"))
+        second = await program.until(is_result)
+        assert await program.ends() == 0
+    assert [(one["result"], one["subtype"], one["is_error"]) for one in (first, second)] == [
+        ("One.", "success", False),
+        ("Two.", "success", False),
+    ]
+    answers = [one["message"]["content"][0]["text"] for one in program.seen if one["type"] == "assistant"]
+    assert answers == ["One.", "Two."]
+    assert program.seen[0]["subtype"] == "init"
+    assert {one["session_id"] for one in program.seen} == {first["session_id"]}
+
+
+async def test_the_program_allows_one_call_and_refuses_another(place: Place) -> None:
+    script = bash("touch made") + bash("touch other") + says("Done.")
+    async with driven(place, script) as program:
+        program.send(prompt("do both"))
+        asked = await program.until(is_question)
+        assert (asked["request"]["tool_name"], asked["request"]["input"]) == ("bash", {"command": "touch made"})
+        program.send(answer(asked, behavior="allow", updatedInput={"command": "touch made"}))
+        program.send(answer(await program.until(is_question), behavior="deny", message="not that one"))
+        result = await program.until(is_result)
+        assert await program.ends() == 0
+    assert (place.folder / "made").exists()
+    assert not (place.folder / "other").exists()
+    assert [(one["tool_name"], one["reason"]) for one in result["permission_denials"]] == [("bash", "not that one")]
+    results = [one["message"]["content"][0] for one in program.seen if one["type"] == "user"]
+    assert "not that one" in results[1]["content"]
+
+
+async def test_a_call_that_is_allowed_with_another_input_does_not_run(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Done.")) as program:
+        program.send(prompt("do it"))
+        asked = await program.until(is_question)
+        program.send(answer(asked, behavior="allow", updatedInput={"command": "touch safe"}))
+        result = await program.until(is_result)
+    assert [one.name for one in place.folder.iterdir()] == ["notes.md"]
+    assert "another input" in result["permission_denials"][0]["reason"]
+
+
+async def test_a_suggestion_sent_back_holds_for_later_calls(place: Place) -> None:
+    async with driven(place, bash("touch a") + bash("touch b") + says("Done.")) as program:
+        program.send(prompt("do both"))
+        asked = await program.until(is_question)
+        (family,) = [one for one in asked["request"]["permission_suggestions"] if "*" in str(one["rules"])]
+        program.send(answer(asked, behavior="allow", updatedPermissions=[family]))
+        assert (await program.until(is_result))["permission_denials"] == []
+    assert (place.folder / "b").exists()
+    assert sum(map(is_question, program.seen)) == 1
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {},
+        {"behavior": "perhaps"},
+        {"behavior": "allow", "updatedPermissions": [{"type": "addRules", "behavior": "deny"}]},
+    ],
+)
+async def test_what_is_no_clear_yes_is_a_no(place: Place, response: Said) -> None:
+    async with driven(place, bash("touch made") + says("Done.")) as program:
+        program.send(prompt("do it"))
+        program.send(answer(await program.until(is_question), **response))
+        assert len((await program.until(is_result))["permission_denials"]) == 1
+    assert not (place.folder / "made").exists()
+
+
+async def test_the_end_of_the_input_answers_no(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Done.")) as program:
+        program.send(prompt("do it"))
+        await program.until(is_question)
+        assert await program.ends() == 0
+    assert program.seen[-1]["result"] == "Done."
+    assert "input ended" in program.seen[-1]["permission_denials"][0]["reason"]
+
+
+async def test_without_a_program_that_answers_nothing_is_asked(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Done."), *FLAGS) as program:
+        program.send(prompt("do it"))
+        assert "no user is present" in (await program.until(is_result))["permission_denials"][0]["reason"]
+    assert not any(map(is_question, program.seen))
+
+
+async def test_a_prompt_during_a_turn_joins_it_and_a_later_one_waits(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Both.") + says("Third.")) as program:
+        program.send(prompt("first"))
+        asked = await program.until(is_question)
+        program.send(prompt("y"))
+        program.send(prompt("third", priority="later"))
+        await program.until(named("steering_queued"))  # type: ignore[arg-type]
+        program.send(answer(asked, behavior="allow"))
+        assert (await program.until(is_result))["result"] == "Both."
+        assert (await program.until(is_result))["result"] == "Third."
+    assert any(one.get("subtype") == "steering_delivered" for one in program.seen)
+
+
+async def test_an_interrupt_ends_the_turn_and_takes_its_question_back(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Next.")) as program:
+        program.send(prompt("first"))
+        asked = await program.until(is_question)
+        program.send(request("interrupt"))
+        result = await program.until(is_result)
+        program.send(prompt("second"))
+        assert (await program.until(is_result))["result"] == "Next."
+    assert result["is_error"]
+    cancelled = [one["request_id"] for one in program.seen if one["type"] == "control_cancel_request"]
+    assert cancelled == [asked["request_id"]]
+    assert not (place.folder / "made").exists()
+
+
+async def test_mode_and_model_change_between_turns(place: Place) -> None:
+    async with driven(place, bash("touch made") + says("Done.")) as program:
+        program.send(request("initialize", hooks=None))
+        ready = await program.until(lambda one: one["type"] == "control_response")
+        assert "review" in [one["name"] for one in ready["response"]["response"]["commands"]]
+        program.send(request("set_permission_mode", mode="bypassPermissions"))
+        program.send(request("set_model", model="claude-haiku-5-5"))
+        program.send(request("unheard_of"))
+        refused = await program.until(lambda one: one.get("response", {}).get("subtype") == "error")
+        assert refused["response"]["error"] == "The request unheard_of is not supported."
+        program.send(prompt("do it"))
+        init = await program.until(named("init"))  # type: ignore[arg-type]
+        assert (init["permissionMode"], init["model"]) == ("bypassPermissions", "claude-haiku-5-5")
+        await program.until(is_result)
+    assert (place.folder / "made").exists()
+
+
+async def test_hooks_of_a_program_are_refused_and_not_forgotten(place: Place) -> None:
+    async with driven(place, says("Hi.")) as program:
+        program.send(request("initialize", hooks={"PreToolUse": []}))
+        refused = await program.until(lambda one: one["type"] == "control_response")
+    assert refused["response"]["error"].startswith("hooks of a program are not supported")
+
+
+async def test_a_question_of_the_model_is_answered_by_the_program(place: Place) -> None:
+    asks = '[[reply]]\ntools = [{ name = "ask_user", input = { question = "Which?", options = [{ label = "red" }, '
+    asks += '{ label = "blue" }] } }]\n'
+    async with driven(place, asks + says("Blue it is.")) as program:
+        program.send(prompt("paint"))
+        asked = await program.until(is_question)
+        assert asked["request"]["tool_name"] == "AskUserQuestion"
+        given = asked["request"]["input"] | {"answers": {"Which?": "blue"}}
+        program.send(answer(asked, behavior="allow", updatedInput=given))
+        await program.until(is_result)
+    (result,) = [one["message"]["content"][0] for one in program.seen if one["type"] == "user"]
+    assert result["content"] == "The user chose: blue"
+
+
+async def test_a_slash_command_has_a_result_of_its_own(place: Place) -> None:
+    async with driven(place, says("Hi.")) as program:
+        program.send(prompt("/mode"))
+        result = await program.until(is_result)
+    assert (result["is_error"], result["num_turns"]) == (False, 0)
+    assert result["result"].startswith("permissions: ")
+
+
+async def test_a_failed_turn_is_an_error_with_the_reason(place: Place) -> None:
+    async with driven(place, '[[reply]]\nstatus = 401\nmessage = "invalid x-api-key"\n') as program:
+        program.send(prompt("hi"))
+        result = await program.until(is_result)
+        assert await program.ends() == 1
+    assert result["is_error"]
+    assert "key" in result["errors"][0]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{broken", "Line 1 of standard input is not JSON"),
+        ("[]", "Line 1 of standard input is not a JSON object."),
+        ('{"type": "new"}', "Standard input has a message that is not known"),
+    ],
+)
+async def test_a_line_that_cannot_be_understood_ends_the_program(place: Place, line: str, problem: str) -> None:
+    ended = await run(place, *FLAGS, stdin=f"{line}\n")
+    assert ended.code == 2
+    assert problem in ended.err
+
+
+async def test_sigterm_ends_a_turn_in_its_middle(place: Place) -> None:
+    async with driven(place, bash("sleep 60"), *FLAGS, "--permission-mode", "bypassPermissions") as program:
+        program.send(prompt("wait"))
+        await program.until(named("tool_started"))  # type: ignore[arg-type]
+        program.process.terminate()
+        assert await program.process.wait() == 143
