@@ -72,6 +72,8 @@ def _run(arguments: list[str]) -> int:
                 namespace = _serving(rest)
             case "acp":
                 namespace = agent_parser().parse_args(command_parser(command).parse_known_args(rest)[1])
+                if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
+                    _refuse("harness acp takes no prompt and no session; the editor names them.")
             case _:
                 namespace = command_parser(command).parse_args(rest)
         from harness.cli import commands

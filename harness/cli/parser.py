@@ -73,6 +73,15 @@ def _mode(namespace: "Namespace") -> str | None:
     return {"read": "deny"}.get(mode := namespace.permission_mode, mode) or ("yolo" if namespace.yolo else None)
 
 
+def _no_system_prompt(text: str) -> str:
+    """The empty text, with which programs ask for the usual one."""
+    from argparse import ArgumentTypeError
+
+    if text:
+        raise ArgumentTypeError("the system prompt cannot be replaced; --append-system-prompt adds to it")
+    return text
+
+
 def _rules(text: str) -> list[str]:
     """Rules with commas between them; a comma within brackets is part of its rule."""
     import re
@@ -123,7 +132,7 @@ def agent_parser() -> "ArgumentParser":
     add("--include-partial-messages", action="store_true", help="with --input-format stream-json: pieces of answers")
     add("--permission-prompt-tool", choices=("stdio",), help="stdio: the program on standard input is asked")
     add("--verbose", action="store_true", help=SUPPRESS)  # programs that drive other agents pass these two
-    add("--system-prompt", choices=("",), help=SUPPRESS)
+    add("--system-prompt", type=_no_system_prompt, help=SUPPRESS)
     add(
         "--json-schema",
         metavar="FILE",
@@ -144,9 +153,13 @@ def agent_parser() -> "ArgumentParser":
         type=lambda name: _THEIR_MODES.get(name, name),
         help="what runs without asking; plan: nothing that writes, until you approve a plan",
     )
-    rules = {"type": _rules, "metavar": "RULES"}
-    add("--allowed-tools", "--allowedTools", **rules, help='calls that run without asking, such as "bash(git *),write"')
-    add("--disallowed-tools", "--disallowedTools", **rules, help="calls that are refused")
+    add(
+        *("--allowed-tools", "--allowedTools"),
+        type=_rules,
+        metavar="RULES",
+        help='calls that run without asking, such as "bash(git *),write"',
+    )
+    add("--disallowed-tools", "--disallowedTools", type=_rules, metavar="RULES", help="calls that are refused")
     add("--sandbox", choices=("auto", "off", "required"), help=_SANDBOX)
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")

@@ -22,6 +22,7 @@ from tests.pages.conftest import without_a_user
 NOT_RUN = {
     "harness replay": "plays in the time that it took; tests/ui/replay does it faster",
     "harness watch": "follows a session until it is ended; tests/journal/test_follow.py",
+    "harness acp": "serves until its input ends; tests/ui/acp",
     "harness serve": "opens a browser and serves until a signal; tests/ui/web",
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
@@ -41,6 +42,7 @@ FILES = {
     "faults.toml": block("docs/scripts.md", "script"),
     "cats.json": block("docs/json-answers.md", "schema"),
     "storm.toml": block("docs/scripts.md", "script"),
+    "prompts.jsonl": '{"type": "user", "message": {"role": "user", "content": "hello"}}\n',
     "broken.toml": block("docs/scripts.md", "tool-faults"),
     "steps.toml": '[[reply]]\ntools = [ { name = "glob", input = { pattern = "*" } } ]\n' * 4
     + '[[reply]]\ntext = "Done."',
@@ -96,8 +98,8 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
     for _, *words in (words_of(command) for command in TOLD if is_ours(command)):
         if not words or words[0] not in COMMANDS:
             agent_parser().parse_args(words)
-        elif words[0] == "serve":
-            _, of_app = command_parser("serve").parse_known_args(words[1:])
+        elif words[0] in ("serve", "acp"):
+            _, of_app = command_parser(words[0]).parse_known_args(words[1:])
             agent_parser().parse_args(of_app)
         else:
             command_parser(words[0]).parse_args(words[1:])

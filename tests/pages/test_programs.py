@@ -99,6 +99,10 @@ def a_check_says_no_and_the_call_is_skipped(said: str) -> None:
     assert skipped.startswith("skipped | its check reports it as unavailable (no-such-converter is not installed)")
 
 
+def the_program_refuses_the_call(said: str) -> None:
+    assert said == "success ['not today']\n"
+
+
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
@@ -114,6 +118,7 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("docs/policies.md", "ask"): the_third_overload_changes_the_model,
     ("docs/policies.md", "change"): a_number_is_changed_and_checked,
     ("docs/policies.md", "write"): the_oracle_agrees,
+    ("docs/programs.md", "client"): the_program_refuses_the_call,
     ("docs/scripts.md", "program"): one_retry_and_the_answer,
     ("docs/tools.md", "tool"): each_call_ends_in_its_own_way,
 }

@@ -13,7 +13,7 @@ from harness.settings import LoadedSettings, Settings
 from harness.ui.acp.asker import AcpAsker
 from harness.ui.acp.client import Client
 from harness.ui.acp.updates import UpdateFold
-from harness.ui.commands.commands import COMMANDS, file_commands
+from harness.ui.commands.commands import COMMANDS, FileCommand, SlashCommand, file_commands
 from harness.ui.commands.session_commands import MODES
 from harness.ui.driver import STOPPED, SessionDriver
 from harness.ui.lines.line import Groups, Line, laid_out
@@ -81,7 +81,7 @@ class AcpDriver(SessionDriver):
         self._client.update(self._asker.session_id, update)
 
     def _show_commands(self) -> None:
-        known = [*COMMANDS.values(), *file_commands(self.session)]
+        known: list[SlashCommand | FileCommand] = [*COMMANDS.values(), *file_commands(self.session)]
         commands = [
             {"name": one.name, "description": one.help} | ({"input": {"hint": one.arguments}} if one.arguments else {})
             for one in known

@@ -29,7 +29,8 @@ class ControlChannel:
         if self._closed:
             raise NoAnswerError("the input ended before an answer")
         request_id = str(uuid4())
-        answer = self._waiting[request_id] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[request_id] = answer
         self._write({"type": "control_request", "request_id": request_id, "request": request})
         try:
             return await answer

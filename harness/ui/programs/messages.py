@@ -24,7 +24,7 @@ from harness.events import (
     encode,
 )
 from harness.session import Session
-from harness.ui.commands.commands import COMMANDS, file_commands
+from harness.ui.commands.commands import COMMANDS, FileCommand, SlashCommand, file_commands
 from harness.ui.plain.headless import usage_fields
 
 MODES: Mapping[str, str] = MappingProxyType(
@@ -109,7 +109,5 @@ _TOP: Json = {"parent_tool_use_id": None}
 
 def commands_of(session: Session) -> list[Json]:
     """The slash commands of the program and of files."""
-    return [
-        {"name": one.name, "description": one.help, "argumentHint": one.arguments}
-        for one in (*COMMANDS.values(), *file_commands(session))
-    ]
+    known: list[SlashCommand | FileCommand] = [*COMMANDS.values(), *file_commands(session)]
+    return [{"name": one.name, "description": one.help, "argumentHint": one.arguments} for one in known]

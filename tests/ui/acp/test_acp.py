@@ -18,7 +18,7 @@ from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
 
-NOTICES = {"session": {"notices": {}}}
+NOTICES: Said = {"session": {"notices": {}}}
 
 
 class Editor:
@@ -133,12 +133,19 @@ async def test_cancel_during_a_question_and_during_a_command(place: Place) -> No
         one.choose(asked, None)
         assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
         number = one.prompt("second")
-        one.choose(await one.asked(), "once")
         await one.agent.until(lambda said: said.get("params", {}).get("update", {}).get("status") == "in_progress")
         one.agent.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": one.session}})
         assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
         assert (await one.answer(one.prompt("third")))["result"] == {"stopReason": "end_turn"}
     assert not (place.folder / "made").exists()
+
+
+async def test_cancel_right_behind_a_prompt(place: Place) -> None:
+    async with editor(place, bash("touch made")) as one:
+        number = one.prompt("first")
+        one.agent.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": one.session}})
+        assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
+        assert await one.agent.ends() == 0
 
 
 async def test_a_prompt_during_a_turn_joins_it(place: Place) -> None:

@@ -1,5 +1,6 @@
 """`harness --input-format stream-json` as a process, driven line by line."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
@@ -31,14 +32,14 @@ def answer(asked: Said, **response: object) -> Said:
 
 
 def is_question(message: Said) -> bool:
-    return message["type"] == "control_request"
+    return str(message["type"]) == "control_request"
 
 
 def is_result(message: Said) -> bool:
-    return message["type"] == "result"
+    return str(message["type"]) == "result"
 
 
-def named(subtype: str) -> object:
+def named(subtype: str) -> Callable[[Said], bool]:
     return lambda message: message.get("subtype") == subtype
 
 
@@ -118,8 +119,9 @@ async def test_the_end_of_the_input_answers_no(place: Place) -> None:
         program.send(prompt("do it"))
         await program.until(is_question)
         assert await program.ends() == 0
-    assert program.seen[-1]["result"] == "Done."
-    assert "input ended" in program.seen[-1]["permission_denials"][0]["reason"]
+    (result,) = filter(is_result, program.seen)
+    assert result["result"] == "Done."
+    assert "input ended" in result["permission_denials"][0]["reason"]
 
 
 async def test_without_a_program_that_answers_nothing_is_asked(place: Place) -> None:
@@ -135,7 +137,7 @@ async def test_a_prompt_during_a_turn_joins_it_and_a_later_one_waits(place: Plac
         asked = await program.until(is_question)
         program.send(prompt("y"))
         program.send(prompt("third", priority="later"))
-        await program.until(named("steering_queued"))  # type: ignore[arg-type]
+        await program.until(named("steering_queued"))
         program.send(answer(asked, behavior="allow"))
         assert (await program.until(is_result))["result"] == "Both."
         assert (await program.until(is_result))["result"] == "Third."
@@ -167,7 +169,7 @@ async def test_mode_and_model_change_between_turns(place: Place) -> None:
         refused = await program.until(lambda one: one.get("response", {}).get("subtype") == "error")
         assert refused["response"]["error"] == "The request unheard_of is not supported."
         program.send(prompt("do it"))
-        init = await program.until(named("init"))  # type: ignore[arg-type]
+        init = await program.until(named("init"))
         assert (init["permissionMode"], init["model"]) == ("bypassPermissions", "claude-haiku-5-5")
         await program.until(is_result)
     assert (place.folder / "made").exists()
@@ -228,6 +230,6 @@ async def test_a_line_that_cannot_be_understood_ends_the_program(place: Place, l
 async def test_sigterm_ends_a_turn_in_its_middle(place: Place) -> None:
     async with driven(place, bash("sleep 60"), *FLAGS, "--permission-mode", "bypassPermissions") as program:
         program.send(prompt("wait"))
-        await program.until(named("tool_started"))  # type: ignore[arg-type]
+        await program.until(named("tool_started"))
         program.process.terminate()
         assert await program.process.wait() == 143
