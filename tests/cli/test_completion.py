@@ -30,7 +30,7 @@ def test_every_visible_flag_of_every_parser_is_a_candidate(command: str) -> None
     }
     found = set(values(*([command] if command else []), "--"))
     assert written <= found
-    assert command == "serve" or found == written
+    assert command in ("serve", "acp") or found == written
     assert "--reopen" not in found
 
 

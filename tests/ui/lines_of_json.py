@@ -54,6 +54,10 @@ async def peer(place: Place, script: str, *arguments: str, **environment: str) -
             await process.wait()
 
 
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+"""An image of one pixel, in base64."""
+
+
 def bash(command: str, text: str = "") -> str:
     """A reply that calls bash."""
     words = f'text = "{text}"\n' if text else ""

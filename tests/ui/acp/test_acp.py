@@ -13,7 +13,7 @@ from acp.schema import (
     SessionNotification,
 )
 
-from tests.ui.lines_of_json import Peer, Said, bash, peer, says
+from tests.ui.lines_of_json import DOT, Peer, Said, bash, peer, says
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
@@ -261,7 +261,16 @@ async def test_files_of_the_editor_are_named_in_the_prompt(place: Place) -> None
         await one.call("session/prompt", prompt=content)
         await one.call("session/close")
     (path,) = place.state.glob("sessions/*/*.jsonl")
-    assert "## Second" in path.read_text()
+    assert f'"prompt":"read @{place.folder}/notes.md"' in path.read_text()
+
+
+async def test_an_image_is_sent_to_the_model(place: Place) -> None:
+    async with editor(place, says("A dot.")) as one:
+        await one.call("session/prompt", prompt=[{"type": "image", "mimeType": "image/png", "data": DOT}])
+        wrong = one.send("session/prompt", prompt=[{"type": "image", "mimeType": "image/png", "data": "?"}])
+        assert "base64" in (await one.answer(wrong))["error"]["message"]
+    (path,) = place.state.glob("sessions/*/*.jsonl")
+    assert '"type":"image"' in path.read_text()
 
 
 async def test_what_is_unknown_is_an_error_and_ends_nothing(place: Place) -> None:

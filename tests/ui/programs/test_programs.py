@@ -1,11 +1,12 @@
 """`harness --input-format stream-json` as a process, driven line by line."""
 
+import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from tests.ui.lines_of_json import Peer, Said, bash, peer, says
+from tests.ui.lines_of_json import DOT, Peer, Said, bash, peer, says
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
@@ -194,6 +195,29 @@ async def test_a_question_of_the_model_is_answered_by_the_program(place: Place) 
         await program.until(is_result)
     (result,) = [one["message"]["content"][0] for one in program.seen if one["type"] == "user"]
     assert result["content"] == "The user chose: blue"
+
+
+async def test_an_image_is_sent_to_the_model(place: Place) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": DOT}
+    async with driven(place, says("A dot.")) as program:
+        content = [{"type": "text", "text": "what is this?"}, {"type": "image", "source": source}]
+        program.send({"type": "user", "message": {"role": "user", "content": content}})
+        assert (await program.until(is_result))["result"] == "A dot."
+    (path,) = place.state.glob("sessions/*/*.jsonl")
+    assert '"type":"image"' in path.read_text()
+
+
+async def test_the_journal_is_that_of_a_prompt_given_by_hand(place: Place) -> None:
+    script = bash("ls") + says("Done.")
+    async with peer(place, script, "-p", "look") as by_hand:
+        by_hand.process.stdin.close()
+        await by_hand.process.wait()
+    async with driven(place, script, *FLAGS) as program:
+        program.send(prompt("look"))
+        await program.ends()
+    one, other = sorted(place.state.glob("sessions/*/*.jsonl"))
+    types = [[json.loads(line)["type"] for line in path.read_text().splitlines()] for path in (one, other)]
+    assert types[0] == types[1]
 
 
 async def test_a_slash_command_has_a_result_of_its_own(place: Place) -> None:
