@@ -1,8 +1,8 @@
 """Names of the tools of servers: `mcp__SERVER__TOOL`, as permission rules and hooks know them.
 
 The API takes 64 letters, digits, _ and -; servers call their tools what they like. A name that does not fit, or that
-two tools would share, ends in a part of its digest, so that it is unique and the same in every session. The way back is
-the table and never the text.
+could be taken for one that was made here, ends in a part of its digest, so that it is unique and the same in every
+session. The way back is the table and never the text.
 """
 
 import re
@@ -12,12 +12,15 @@ from hashlib import sha256
 LONGEST = 64
 LONGEST_SERVER = 32
 PREFIX = "mcp__"
+MARKED = re.compile(r"_[0-9a-f]{8}\Z")
+"""The end of a name that was made here."""
 
 
 def server_key(name: str) -> str:
     """Prefix of the names of its tools, and key of its breaker: `mcp__github`."""
     plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_-]", "_", name)).strip("_") or "server"
-    return PREFIX + (plain if plain == name and len(plain) <= LONGEST_SERVER else _marked(plain, name, LONGEST_SERVER))
+    stays = plain == name and len(plain) <= LONGEST_SERVER and not MARKED.search(plain)
+    return PREFIX + (plain if stays else _marked(plain, name, LONGEST_SERVER))
 
 
 def name_table(key: str, tools: Iterable[str]) -> dict[str, str]:
@@ -29,8 +32,12 @@ def name_table(key: str, tools: Iterable[str]) -> dict[str, str]:
     """
     tools = list(dict.fromkeys(tools))
     plain = {tool: f"{key}__{re.sub(r'[^A-Za-z0-9_-]', '_', tool)}" for tool in tools}
-    exact = {tool for tool in tools if plain[tool] == f"{key}__{tool}" and tool and len(plain[tool]) <= LONGEST}
-    return {plain[tool] if tool in exact else _marked(plain[tool], tool, LONGEST): tool for tool in tools}
+    return {name if _stays(key, tool, name) else _marked(name, tool, LONGEST): tool for tool, name in plain.items()}
+
+
+def _stays(key: str, tool: str, plain: str) -> bool:
+    """Whether the plain name of a tool serves, because only this tool can have it."""
+    return bool(tool) and plain == f"{key}__{tool}" and len(plain) <= LONGEST and not MARKED.search(plain)
 
 
 def _marked(plain: str, name: str, longest: int) -> str:

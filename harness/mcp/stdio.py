@@ -18,6 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
 from harness.base.concurrency import shielded
+from harness.mcp.lines import LineBuffer
 from harness.processes import Processes, ProcessLimits
 from harness.sandbox.profile import ProfileName
 from harness.tools.output import readable
@@ -55,8 +56,7 @@ class StdioTransport:
         self._command, self._cwd, self._environment = command, cwd, environment
         self._process: PipedProcess | None = None
         self._errors = bytearray()
-        self._open_line = bytearray()
-        self._skips_line = False
+        self._buffer = LineBuffer(LONGEST_LINE)
         self._lines: deque[bytes] = deque()
         self._pending = 0
         self._arrived = asyncio.Event()
@@ -146,22 +146,14 @@ class StdioTransport:
             del self._errors[:-ERROR_BYTES]
 
     def _output(self, data: bytes) -> None:
-        *ended, rest = data.split(b"\n")
-        for part in ended:
-            self._open_line += part
-            if not self._skips_line:
-                self._line(bytes(self._open_line))
-            self._open_line.clear()
-            self._skips_line = False
-        if not self._skips_line:
-            self._open_line += rest
-        if len(self._open_line) > LONGEST_LINE:
-            self._strayed(f"a message of more than {LONGEST_LINE:,} bytes")
-            self._open_line.clear()
-            self._skips_line = True
+        for line in self._buffer.feed(data):
+            if line is None:
+                self._strayed(f"a message of more than {LONGEST_LINE:,} bytes")
+            else:
+                self._line(line)
 
     def _line(self, line: bytes) -> None:
-        if not line.strip() or self.flooded:
+        if self.flooded:
             return
         self._lines.append(line)
         self._pending += len(line)

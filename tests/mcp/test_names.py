@@ -37,3 +37,11 @@ def test_plain_names_stay_as_they_are() -> None:
         "mcp__github__list-repos": "list-repos",
     }
     assert server_key("a b") != server_key("a_b")
+
+
+@given(tools=NAMES)
+def test_no_tool_and_no_server_can_take_the_name_that_was_made_for_another(tools: list[str]) -> None:
+    made = [name.removeprefix("mcp__s__") for name in name_table("mcp__s", tools)]
+    both = {*tools, *made}
+    assert sorted(name_table("mcp__s", both).values()) == sorted(both)
+    assert server_key(server_key("a b").removeprefix("mcp__")) != server_key("a b")
