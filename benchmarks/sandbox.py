@@ -31,7 +31,7 @@ class NoHosts:
         return "it is a benchmark"
 
 
-def no_hosts(environment: Mapping[str, str], call_id: str, allowance: Allowance) -> CommandNetwork:
+def no_hosts(environment: Mapping[str, str], caller: object, allowance: Allowance) -> CommandNetwork:
     """The way of a command to no host."""
     return CommandNetwork(NoHosts(), environment)
 

@@ -17,7 +17,6 @@ from harness.engine.conversation import Conversation, TurnLock
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
-from harness.engine.permissions.hosts import HostQuestions
 from harness.engine.permissions.session_rules import SessionRules
 from harness.events import Effort
 from harness.memory import MemoryBook
@@ -48,8 +47,6 @@ class SharedParts:
     """Permissions, the same for every agent."""
     asker: SerialAsker
     """Asks one question at a time."""
-    hosts: HostQuestions
-    """Decides which hosts commands in the sandbox reach."""
     processes: Processes
     catalogue: Catalogue
     counter: TokenCounter

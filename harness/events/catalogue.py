@@ -126,6 +126,8 @@ class SettingChanged(Event):
 
     name: str
     value: str
+    removed: bool = False
+    """The value was taken from a list, such as the hosts that commands may reach."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,14 +107,14 @@ class Processes:
         errors: Callable[[bytes], None] | None = None,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
-        call_id: str = "",
+        caller: object = None,
         limit_memory: bool = False,
         agent: str = "",
     ) -> "PipedProcess":
         """Start `command` and return when it runs; the rest is as for `run`. Its time limit is up to the caller.
 
-        `allowance` is what it may do beyond its profile, and `call_id` the tool call that it belongs to. With
-        `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
+        `allowance` is what it may do beyond its profile, and `caller` who is asked about hosts (None: no user can be).
+        With `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
         `end_left`.
         """
         from harness.processes.command import PipedProcess
@@ -131,7 +131,7 @@ class Processes:
                 stdin=stdin,
                 profile=profile,
                 allowance=allowance,
-                call_id=call_id,
+                caller=caller,
                 limit_memory=limit_memory,
                 agent=agent,
             )
@@ -154,7 +154,7 @@ class Processes:
         output: Path,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
-        call_id: str = "",
+        caller: object = None,
         limit_memory: bool = False,
     ) -> "ChildProcess":
         """Start `command` and return when it runs; stdout and stderr go into the file `output`, which only its owner
@@ -171,7 +171,7 @@ class Processes:
                 writing,
                 profile=profile,
                 allowance=allowance,
-                call_id=call_id,
+                caller=caller,
                 limit_memory=limit_memory,
             )
         finally:
@@ -239,7 +239,7 @@ class Processes:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         profile: ProfileName,
         allowance: Allowance = NOTHING_MORE,
-        call_id: str = "",
+        caller: object = None,
         limit_memory: bool = False,
         agent: str = "",
     ) -> "ProcessCommand":
@@ -247,7 +247,7 @@ class Processes:
         from harness.processes.tree import ProcessTree
 
         entered = await self.sandbox.enter(
-            profile, command, cwd=cwd, environment=environment, allowance=allowance, call_id=call_id
+            profile, command, cwd=cwd, environment=environment, allowance=allowance, caller=caller
         )
         mark, watch, memory = f"{self._owner}{self._started + 1}", self._watch_over(), None
         try:

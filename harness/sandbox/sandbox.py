@@ -37,7 +37,7 @@ _GIT_SECRETS = ("extraheader", "password", "token")
 _HARMLESS = re.compile(r"PWD|OLDPWD|GIT_CONFIG_KEY_\d+")
 """They look like names of secrets."""
 
-Hosts = Callable[[Mapping[str, str], str, Allowance], "CommandNetwork"]
+Hosts = Callable[[Mapping[str, str], object, Allowance], "CommandNetwork"]
 
 
 class Sandbox:
@@ -58,8 +58,8 @@ class Sandbox:
             choice: the best that this machine can enforce, nothing, or only the full sandbox.
             places: gives what knows which folders a command may read and write; None: no place holds keys.
             roots: the folders of the workspace; None: the one where a command starts.
-            hosts: makes the way of a command into the network from its environment outside, the id of its call, and
-                what it is allowed; None: it has none.
+            hosts: makes the way of a command into the network from its environment outside, whom to ask, and what it
+                is allowed; None: it has none.
             inherited: patterns of variables that are inherited although their names promise a secret.
             search_path: folders where the enforcers are found, none of which the workspace controls.
         """
@@ -140,13 +140,13 @@ class Sandbox:
         cwd: Path,
         environment: Mapping[str, str],
         allowance: Allowance = NOTHING_MORE,
-        call_id: str = "",
+        caller: object = None,
     ) -> Entered:
         """Prepare `command` to start in `cwd` with `profile`.
 
         Args:
             allowance: what it may do beyond its profile.
-            call_id: the tool call that it belongs to; empty: none.
+            caller: who is asked about hosts, as `hosts` understands it; None: no user can be.
 
         Raises SandboxError where the profile cannot be enforced; the command must not start then.
         """
@@ -156,7 +156,7 @@ class Sandbox:
         if held is None:
             return Entered(command, environment)
         kept = without_secrets(environment, self._inherited)
-        link = self._hosts and profile is ProfileName.WORK and partial(self._hosts, environment, call_id, allowance)
+        link = self._hosts and profile is ProfileName.WORK and partial(self._hosts, environment, caller, allowance)
         entered = held(command, kept, link or None)
         if isinstance(entered, WrappedCommand):
             self._open.add(entered)

@@ -141,11 +141,12 @@ class BackgroundRunner(Protocol):
         *,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
+        caller: object = None,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
         `time_s` counts from its beginning; None: as set for the session. It is held to `profile`, with `allowance`
-        beyond it.
+        beyond it; `caller` is asked about hosts.
         """
         ...
 

@@ -202,6 +202,7 @@ async def _begin(background: BackgroundRunner, context: ToolContext, arguments: 
         arguments.timeout,
         profile=context.profile,
         allowance=context.allowance,
+        caller=context.caller,
     )
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
@@ -284,7 +285,7 @@ async def _ended(
         limits=limits,
         profile=context.profile,
         allowance=context.allowance,
-        call_id=context.call_id,
+        caller=context.caller,
         limit_memory=True,
         agent=context.agent,
     )

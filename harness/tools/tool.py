@@ -273,6 +273,8 @@ class ToolContext:
     """What its command may read, write and reach."""
     allowance: Allowance = NOTHING_MORE
     """What the user allowed the command beyond that."""
+    caller: object = None
+    """Who is asked about the hosts that it wants to reach, as the owner of the processes understands it."""
     unasked: bool = False
     """It runs without a question because it only reads, so it inherits nothing that makes it do more."""
     seen: SeenFiles = field(default_factory=SeenFiles)

@@ -66,6 +66,7 @@ class Shelf:
         *,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
+        caller: object = None,
     ) -> CommandRow:
         self.asked.append((line, call_id, time_s))
         return self.next

@@ -137,6 +137,7 @@ class BackgroundCommands:
         *,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
+        caller: object = None,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
@@ -146,6 +147,7 @@ class BackgroundCommands:
             time_s: seconds it may take from its beginning; None: as set for the session.
             profile: what it may read, write and reach.
             allowance: what it may do beyond that.
+            caller: who is asked about the hosts that it wants to reach; None: no user can be asked.
 
         If the call is cancelled, so is the command.
         """
@@ -158,7 +160,7 @@ class BackgroundCommands:
             output=command.output,
             profile=profile,
             allowance=allowance,
-            call_id=call_id,
+            caller=caller,
             limit_memory=True,
         )
         command.task = asyncio.create_task(self._carry(command, begin), name=f"command {command.id}")

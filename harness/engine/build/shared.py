@@ -60,15 +60,12 @@ def shared_parts(
     notices: deque[str] = deque()
     reread = partial(_reread, conversation, options.reread) if options.reread else None
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
-    hosts = HostQuestions(rules)
-    processes = Processes(
-        memory=memory_limit(settings, notices.append), sandbox=sandbox_for(settings, rules, hosts.link)
-    )
+    sandbox = sandbox_for(settings, rules, HostQuestions(rules).link)
+    processes = Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox)
     return SharedParts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
         asker=serial,
-        hosts=hosts,
         processes=processes,
         catalogue=Catalogue(settings.prices),
         counter=counter,

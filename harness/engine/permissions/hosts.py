@@ -56,18 +56,14 @@ class HostQuestions:
     def __init__(self, rules: SessionRules) -> None:
         self._rules = rules
         self._turn = asyncio.Lock()
-        self._callers: dict[str, CommandCaller] = {}
 
-    def expect(self, caller: CommandCaller) -> None:
-        """A call is about to start its command."""
-        self._callers[caller.call_id] = caller
-
-    def link(self, environment: Mapping[str, str], call_id: str, allowance: Allowance) -> "CommandNetwork":
-        """The way of a command into the network, from its environment outside and what the user has allowed it."""
+    def link(self, environment: Mapping[str, str], caller: object, allowance: Allowance) -> "CommandNetwork":
+        """The way of a command into the network, from its environment outside, whom to ask (a `CommandCaller`), and
+        what the user has allowed it."""
         from harness.sandbox.proxy import CommandNetwork
 
-        caller = self._callers.pop(call_id, None)
-        return CommandNetwork(CommandHosts(self._rules, self._turn, caller, allowance.hosts), environment)
+        known = caller if isinstance(caller, CommandCaller) else None
+        return CommandNetwork(CommandHosts(self._rules, self._turn, known, allowance.hosts), environment)
 
 
 class CommandHosts:

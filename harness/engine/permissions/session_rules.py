@@ -120,8 +120,8 @@ class SessionRules:
         """Return at the next change of the mode or of a rule."""
         await self._changed.wait()
 
-    def _report(self, setting: str, value: str) -> None:
-        self._emit(SettingChanged(setting, value))
+    def _report(self, setting: str, value: str, *, removed: bool = False) -> None:
+        self._emit(SettingChanged(setting, value, removed))
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -216,7 +216,7 @@ class SessionRules:
         if scope is RuleScope.ALWAYS:
             self._kept_in().remove(HOSTS, host)
         del self.host_scopes[host]
-        self._report(HOSTS, f"without {host}")
+        self._report(HOSTS, host, removed=True)
 
     def remove(self, text: str) -> tuple[PermissionRule, ...]:
         """Remove a rule, also from the file of the user. Raises HarnessError for one of the settings."""
@@ -231,7 +231,7 @@ class SessionRules:
             if rule.scope is RuleScope.ALWAYS:
                 self._kept_in().remove(rule.verdict, rule.text)
             self._book.remove(rule)
-            self._report("permissions", f"without {rule.verdict} {rule.text}")
+            self._report("permissions", f"{rule.verdict} {rule.text}", removed=True)
         return tuple(removable)
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:

@@ -135,7 +135,6 @@ class ToolCalls:
         self._rules = rules
         self._outputs = core.outputs
         self._processes = core.shared.processes
-        self._hosts = core.shared.hosts
         self._agent = core.id
         self.seen = SeenFiles(core.shared.file_writes)
         """What the agent knows of the files."""
@@ -382,12 +381,16 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            context = replace(self._context(call), profile=item.profile, allowance=item.allowance, unasked=item.unasked)
-            if item.profile is ProfileName.WORK:
-                summary = tool.summarise(call.input)
-                self._hosts.expect(
-                    CommandCaller(call.id, tool.name, call.input, summary, self._conversation, self._asker)
-                )
+            caller = CommandCaller(
+                call.id, tool.name, call.input, tool.summarise(call.input), self._conversation, self._asker
+            )
+            context = replace(
+                self._context(call),
+                profile=item.profile,
+                allowance=item.allowance,
+                unasked=item.unasked,
+                caller=caller,
+            )
             async with self._own_changes(item):
                 result = await self._limits.run(tool, context, item.arguments)
         except asyncio.CancelledError as cancelled:

@@ -164,12 +164,12 @@ def _setting(event: SettingChanged) -> str:
     match event:
         case SettingChanged(name=setting, value=folder) if setting == ADDED_FOLDER:
             return f"{folder} can be used like the workspace"
-        case SettingChanged(name="sandbox_hosts", value=hosts) if hosts.startswith("without "):
-            return f"commands in the sandbox ask about {hosts.removeprefix('without ')} again"
+        case SettingChanged(name="sandbox_hosts", value=hosts, removed=True):
+            return f"commands in the sandbox ask about {hosts} again"
         case SettingChanged(name="sandbox_hosts", value=hosts):
             return f"commands in the sandbox may reach {hosts}"
         case _:
-            return f"{event.name.replace('_', ' ')} is now {event.value}"
+            return f"{event.name.replace('_', ' ')} is now {'without ' if event.removed else ''}{event.value}"
 
 
 def _retry(event: RetryScheduled) -> str:

@@ -91,6 +91,11 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
             SettingChanged("sandbox_hosts", "a.example (session)"),
             "→ commands in the sandbox may reach a.example (session)",
         ),
+        (
+            SettingChanged("sandbox_hosts", "a.example", removed=True),
+            "→ commands in the sandbox ask about a.example again",
+        ),
+        (SettingChanged("permissions", "deny bash", removed=True), "→ permissions is now without deny bash"),
         (SandboxRefused("1", "path", "/etc/x", "work"), "⊘ the sandbox refused /etc/x"),
         (
             SandboxRefused("1", "host", "a.example:443", "work", "the user said no"),
