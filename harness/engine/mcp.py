@@ -1,8 +1,9 @@
 """The MCP servers of a session as its agents meet them: which tools a request lists, and questions of servers.
 
-The list of tools in the requests of a conversation stays as it is, because every change loses the prompt cache. It is
-chosen before the first request and after a compaction. Tools that come later, and all of them where their schemas would
-take more than a tenth of the window, are reached by two tools that are always listed.
+The list of tools in the requests of a conversation stays as it is, because every change loses the prompt cache, and
+thinking that was written for other tools is refused. It is chosen before the first request and kept in the journal.
+Tools that come later, and all of them where their schemas would take more than a tenth of the window, are reached by
+two tools that are always listed.
 """
 
 import asyncio
@@ -14,7 +15,15 @@ from typing import Any, Literal
 from harness.engine.conversation import Conversation
 from harness.engine.core import AgentCore
 from harness.engine.permissions.asker import Asker, UserAnswer
-from harness.events import CompactionEnded, Event, QuestionAnswered, QuestionAsked, QuestionOption, ToolCall
+from harness.events import (
+    McpToolsListed,
+    Message,
+    Notice,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionOption,
+    ToolCall,
+)
 from harness.mcp.config import McpConfig
 from harness.mcp.connection import Callbacks
 from harness.mcp.oauth import stored_auth
@@ -26,8 +35,11 @@ from harness.settings import Settings
 from harness.tools.tool import Tool
 
 FIRST_WAIT_S = 0.8
-"""Seconds that the first request of a conversation waits for servers whose tools are not known; with the rest of the
-start it is one second."""
+"""Seconds after their start that the first request of a conversation waits for servers whose tools are not known; with
+the rest of the start it is one second."""
+ALONE_WAIT_S = 5.0
+"""The same where no user is present, who could ask again."""
+NOTICE = "<system-note>MCP servers now also offer: "
 MOST_OF_WINDOW = 0.1
 CHARACTERS_PER_TOKEN = 4
 MOST_FIELDS = 20
@@ -69,11 +81,12 @@ class McpTools:
     def __init__(self, core: AgentCore, servers: McpServers) -> None:
         self._core = core
         self.servers = servers
-        self.listed: tuple[Tool, ...] = ()
+        kept = core.conversation.state.server_tools if core.conversation.messages else None
+        chosen = kept or self._chosen()
+        self.listed = chosen.tools
         """Those that the requests of the conversation list."""
-        self._known: set[str] = set()
+        self._known = {*chosen.known}
         """Names that the model has read."""
-        self.choose()
 
     @property
     def allowed(self) -> dict[str, Tool]:
@@ -125,36 +138,50 @@ class McpTools:
         kept = self._core.shared.rules.kept
         return tuple(one for one in self.servers.servers if kept([f"{one.key}__{READ}"]))
 
-    def choose(self) -> None:
-        """List the tools that are known now, unless they take too much of the window."""
-        tools = tuple(self.allowed.values())
-        characters = sum(len(json.dumps(tool.spec(), ensure_ascii=False)) for tool in tools)
+    def _chosen(self) -> McpToolsListed:
+        """The tools that are known now, unless they take too much of the window."""
+        specs = tuple(tool.spec() for tool in self.allowed.values())
+        characters = sum(len(json.dumps(spec, ensure_ascii=False)) for spec in specs)
         window = self._core.shared.catalogue.card(self._core.choice.model).window
         fits = characters <= MOST_OF_WINDOW * window * CHARACTERS_PER_TOKEN
-        self.listed = tools if fits else ()
-        self._known = {tool.name for tool in tools}
+        return McpToolsListed(specs if fits else (), tuple(self.allowed))
 
     async def prepare(self) -> None:
-        """Before the first prompt: wait briefly for servers, and choose the tools that requests list."""
+        """Before a prompt; before the first one wait briefly for servers, and choose the tools that requests list."""
         self.servers.start()
-        if self._core.conversation.messages:
+        core, conversation = self._core, self._core.conversation
+        if conversation.messages and conversation.state.server_tools is not None:
             return
-        await self.servers.settle(FIRST_WAIT_S)
-        self.choose()
+        if not conversation.messages:
+            late = await self.servers.settle(FIRST_WAIT_S if core.shared.asker.present else ALONE_WAIT_S)
+            if late and not core.is_subagent:
+                names = ", ".join(one.config.name for one in late)
+                text = f"not there yet: the MCP server {names}; its tools are found with find_mcp_tools once it is"
+                conversation.emit(Notice("warning", text))
+            chosen = self._chosen()
+            self._known = {*chosen.known}
+        else:  # its journal is older than this event
+            chosen = McpToolsListed(self.listed, tuple(self._known))
+        conversation.emit(chosen)
+        kept = conversation.state.server_tools
+        assert kept is not None, "it was emitted"
+        self.listed = kept.tools
 
     def notice(self) -> str:
         """New tools since the last notice, for the next prompt; empty: none."""
-        new = [name for name in self.allowed if name not in self._known]
-        if not new or not self._core.conversation.messages:
+        messages = self._core.conversation.messages
+        told = [text for text in map(_notice_in, messages) if text]
+        new = [name for name in self.allowed if name not in self._known and not any(name in text for text in told)]
+        if not new or not messages:
             return ""
         self._known |= set(new)
         shown = ", ".join(new[:20]) + (f" and {len(new) - 20} more" if len(new) > 20 else "")
-        return f"<system-note>MCP servers now also offer: {shown}. Use find_mcp_tools and {CALL}.</system-note>"
+        return f"{NOTICE}{shown}. Use find_mcp_tools and {CALL}.</system-note>"
 
-    def on_event(self, event: Event) -> None:
-        """After a compaction the prompt cache begins anew, and so does the list."""
-        if isinstance(event, CompactionEnded) and event.succeeded and event.method == "summary":
-            self.choose()
+
+def _notice_in(message: Message) -> str:
+    texts = (str(block.get("text", "")) for block in message.content)
+    return next((text for text in texts if text.startswith(NOTICE)), "")
 
 
 # ── questions of servers ────────────────────────────────────────────────────────────────────────

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.events.catalogue import Event
+from harness.events.messages import Json
 
-__all__ = ["McpServerChanged", "McpState"]
+__all__ = ["McpServerChanged", "McpState", "McpToolsListed"]
 
 
 class McpState(StrEnum):
@@ -33,3 +34,19 @@ class McpServerChanged(Event):
     """The reason in one line; after a change of the list, the tools that came or went."""
     starts: int = 0
     """How many times it was connected in this session."""
+    prompts: int = 0
+    """Prompts that it offers as slash commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpToolsListed(Event):
+    """The tools of MCP servers that the requests of a conversation list, from its first request to its end.
+
+    A resumed session sends the same, whatever its servers offer by then, so that its requests start with the same
+    bytes.
+    """
+
+    tools: tuple[Json, ...]
+    """As requests describe them; empty where all are found with find_mcp_tools."""
+    known: tuple[str, ...] = ()
+    """Names of all tools that the servers had."""

@@ -19,6 +19,7 @@ from harness.events import (
     CompactionEnded,
     Event,
     HistoryReplaced,
+    McpToolsListed,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -220,6 +221,8 @@ class SessionState:
     or an edit invalidated the blocks after it."""
     lists: PromptListsRead | None = None
     """The lists in the system prompt."""
+    server_tools: McpToolsListed | None = None
+    """The tools of MCP servers that requests list; None: not chosen yet."""
     board: str = ""
     """File name of its task board; empty: it uses none."""
     planning: int | None = None
@@ -364,6 +367,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, own_commands=state.own_commands + 1)
         case PromptListsRead():
             return replace(state, lists=event)
+        case McpToolsListed():
+            return replace(state, server_tools=event)
         case BoardOpened(board=board):
             return replace(state, board=board)
         case _:

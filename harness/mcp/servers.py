@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from harness.base.secrets import Secret
@@ -37,6 +37,7 @@ class McpServers:
         self._learn: Callable[[list[Secret]], None] = lambda secrets: None
         self._mask: Callable[[str], str] = lambda text: text
         self._under_way: set[asyncio.Task[None]] = set()
+        self._started_at: float | None = None
         self._made: dict[str, tuple[tuple[object, ...], dict[str, Tool]]] = {}
         parts = ServerParts(
             processes=processes,
@@ -88,20 +89,24 @@ class McpServers:
         return made[1]
 
     def start(self) -> None:
-        """Begin to connect to all of them, in the background."""
+        """Begin to connect to all of them, in the background; those that run already stay."""
+        if self._started_at is None:
+            self._started_at = asyncio.get_running_loop().time()
         for one in self.servers:
             one.start()
 
-    async def settle(self, within_s: float) -> None:
-        """Wait until each server whose tools are not known has been reached or has failed, but not longer."""
-        waiting = [asyncio.ensure_future(one.settled.wait()) for one in self._unknown()]
+    async def settle(self, within_s: float) -> tuple[McpServer, ...]:
+        """Wait until each server whose tools are not known has been reached or has failed, but not longer than
+        `within_s` seconds after the start of all; returns those that are late."""
+        now = asyncio.get_running_loop().time()
+        left_s = max(0.0, (self._started_at or now) + within_s - now)
+        unknown = [one for one in self.servers if one.config.enabled and not one.listed and not one.settled.is_set()]
+        waiting = {asyncio.create_task(one.settled.wait()) for one in unknown}
         if waiting:
-            await asyncio.wait(waiting, timeout=within_s)
+            await asyncio.wait(waiting, timeout=left_s)
             for task in waiting:
                 task.cancel()
-
-    def _unknown(self) -> Iterator[McpServer]:
-        return (one for one in self.servers if one.config.enabled and not one.listed)
+        return tuple(one for one in unknown if not one.settled.is_set())
 
     def restart(self, server: McpServer) -> None:
         """Begin to end one and to start it again, in the background."""

@@ -22,8 +22,8 @@ class ForeignTools(Protocol):
     """Tools of MCP servers, which come and go while a conversation lasts."""
 
     @property
-    def listed(self) -> tuple[Tool, ...]:
-        """Those that requests list."""
+    def listed(self) -> tuple[Json, ...]:
+        """Those that requests list, as they describe them."""
         ...
 
     @property
@@ -66,7 +66,7 @@ class Toolbox:
     def specs(self) -> tuple[Json, ...]:
         """What a request says about the tools."""
         listed = self._foreign.listed if self._foreign is not None else ()
-        return tuple(tool.spec() for tool in (*self._tools.values(), *listed))
+        return (*(tool.spec() for tool in self._tools.values()), *listed)
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name."""

@@ -38,7 +38,15 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert reading.skipped == ()
 
 
-OF_ANY_CONTENT = {"MessageAdded", "HistoryReplaced", "FaultOccurred", "ToolStarted", "DispatchLimitsSet", "TurnEnded"}
+OF_ANY_CONTENT = {
+    "MessageAdded",
+    "McpToolsListed",
+    "HistoryReplaced",
+    "FaultOccurred",
+    "ToolStarted",
+    "DispatchLimitsSet",
+    "TurnEnded",
+}
 """Events that hypothesis cannot make from their types alone; the sample session has them, and policies their limits."""
 KINDS = [cls for cls in Event.__subclasses__() if getattr(events, cls.__name__, None) is cls]
 

@@ -1,10 +1,12 @@
 """MCP servers in a session: real processes, the practice model, the journal."""
 
+import asyncio
 import json
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from harness.events import (
     Dispatched,
     Event,
     FailureCharged,
+    McpToolsListed,
     MessageAdded,
+    Notice,
     QuestionAsked,
     RequestSent,
     ToolEnded,
@@ -51,7 +55,8 @@ class Place:
         self.workspace = folder / "work"
         self.workspace.mkdir()
 
-    async def session(self, replies: Iterable[str], **more: Any) -> Session:
+    async def session(self, replies: Iterable[str], *, settle: str = "", **more: Any) -> Session:
+        """`settle`: wait for this server only; empty: for all."""
         script = self.folder / "script.toml"
         script.write_text("".join((*replies, DONE)))
         names = ("asker", "opening")
@@ -68,8 +73,9 @@ class Place:
         }
         loaded = load(settings, {}, user_file=self.folder / "user" / "settings.toml")
         session = await open_session(loaded, **options)
-        if session.mcp is not None:
-            await session.mcp.settle(30.0)  # on a busy machine the first request would go out before
+        if session.mcp is not None:  # on a busy machine the first request would go out before
+            waited = [one for one in session.mcp.servers if settle in ("", one.config.name)]
+            await asyncio.gather(*(one.settled.wait() for one in waited if one.config.enabled))
         return session
 
 
@@ -135,6 +141,76 @@ async def test_a_resumed_conversation_lists_the_same_tools_before_the_server_is_
     digests = {event.tools_digest for event in (*first, *second) if isinstance(event, RequestSent)}
     assert len(digests) == 1
     assert ends(second)[0].outcome is ToolOutcome.OK
+
+
+TURNS = 20
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize("seed", range(4))
+async def test_nothing_changes_the_bytes_of_the_tools_within_a_conversation(place: Place, seed: int) -> None:
+    """Whatever happens to servers and session between the turns; the late server is there from the second turn on."""
+    random = Random(seed)
+    there = place.folder / "there"
+    late = f"while [ ! -e {there} ]; do sleep 0.05; done; exec {practice()['command']} -I -S {SCRIPT}"
+    servers = {"p": practice(), "late": {"command": "sh", "args": ["-c", late]}}
+    more: dict[str, Any] = {"mcp_servers": servers, "asker": Answers()}
+    said = [reply("mcp__p__grow"), DONE] * (2 * TURNS)
+    session = await place.session(said, settle="p", **more)
+    sent: list[RequestSent] = []
+    done: list[str] = []
+    for turn in range(TURNS):
+        events = await played(session, f"turn {turn}")
+        sent += [event for event in events if isinstance(event, RequestSent) and event.purpose == "turn"]
+        assert session.mcp is not None
+        there.touch()
+        what = random.choice(("nothing", "restart", "off", "kill", "compact", "resume", "late"))
+        done.append(what)
+        server = session.mcp.servers[0]
+        match what:
+            case "restart":
+                await server.restart()
+            case "off":
+                await server.switch_off()
+            case "kill":
+                server.broken()
+            case "compact":
+                [event async for event in session.user_commands.compact()]
+            case "resume":
+                await session.aclose()
+                session = await place.session(said, settle="p", opening=Opening(resume="latest"), **more)
+            case "late":
+                assert await session.mcp.settle(30.0) == ()
+    await session.aclose()
+    assert len(sent) >= TURNS
+    assert len({event.tools_digest for event in sent}) == 1, done
+
+
+async def test_a_new_conversation_lists_the_tools_that_are_there_by_then(place: Place) -> None:
+    async with await place.session([reply("mcp__p__grow")]) as session:
+        first = await played(session)
+        servers = session.mcp
+        assert servers is not None
+        await eventually(lambda: "mcp__p__more_1" in servers.tools)
+        session.user_commands.clear()
+        second = await played(session)
+    listed = [
+        [tool["name"] for tool in event.tools] for event in (*first, *second) if isinstance(event, McpToolsListed)
+    ]
+    assert [("mcp__p__more_1" in names) for names in listed] == [False, True]
+
+
+@pytest.mark.stories
+async def test_a_program_waits_for_a_server_and_says_who_is_late(place: Place) -> None:
+    """Nobody can ask again there, so it waits longer than a user would."""
+    slow = {"p": practice(), "slow": practice("silent")}
+    async with await place.session([], mcp_servers=slow, settle="p") as session:
+        events = await played(session)
+    assert [event.text for event in events if isinstance(event, Notice) and "not there yet" in event.text] == [
+        "not there yet: the MCP server slow; its tools are found with find_mcp_tools once it is"
+    ]
+    (listed,) = [event for event in events if isinstance(event, McpToolsListed)]
+    assert {name.split("__")[1] for name in listed.known} == {"p"}
 
 
 async def test_tools_that_would_fill_the_window_are_found_and_called_instead(place: Place, tmp_path: Path) -> None:

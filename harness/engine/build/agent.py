@@ -164,9 +164,6 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
     yield parts.rollbacks.on_event
     # Emits loops that it finds, so it comes behind all that the event has changed.
     yield parts.loops.on_event
-    if parts.mcp is not None:
-        # Lists tools anew after a compaction; nothing depends on it before the next request.
-        yield parts.mcp.on_event
     # Counts steps since the plan was written; nothing depends on it.
     yield parts.plan_reminder.on_event
 
