@@ -39,6 +39,7 @@ async def test_keys_that_were_typed_before_the_question_are_no_answer(place: Pla
     (place.folder / ".env").write_text(CLAIM)
     async with Terminal(place, "--plain") as terminal:
         terminal.type("yes\n")
+        await terminal.sees("yes")  # as an echo: the keys have arrived
         await terminal.sees("ignore them [no] ")
         terminal.type("no\n")
         await terminal.sees("is left out, because this folder is not trusted.")
