@@ -20,7 +20,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp", "team"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
+    "team": {"base", "events", "policies", "tools"},
     "settings": {
         *("base", "events", "policies", "definitions", "hooks", "journal", "mcp", "model", "permissions", "sandbox"),
         "tools",
@@ -71,6 +72,7 @@ ORDER += [
     "skills",
     "tasks",
     "schedule",
+    "team",
     "settings",
 ]
 ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]

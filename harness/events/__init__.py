@@ -20,6 +20,7 @@ from harness.events import (
     schedule,
     steering,
     tasks,
+    team,
     tool_calls,
 )
 from harness.events.admission import *  # noqa: F403
@@ -36,6 +37,7 @@ from harness.events.sandbox import *  # noqa: F403
 from harness.events.schedule import *  # noqa: F403
 from harness.events.steering import *  # noqa: F403
 from harness.events.tasks import *  # noqa: F403
+from harness.events.team import *  # noqa: F403
 from harness.events.tool_calls import *  # noqa: F403
 
 __all__: list[str] = []
@@ -53,4 +55,5 @@ __all__ += sandbox.__all__
 __all__ += schedule.__all__
 __all__ += steering.__all__
 __all__ += tasks.__all__
+__all__ += team.__all__
 __all__ += tool_calls.__all__

@@ -1,0 +1,124 @@
+"""Events of members: long-lived subagents with a name and a mailbox, and the mail between them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.events.catalogue import Event
+
+__all__ = [
+    "Address",
+    "MailDelivered",
+    "MailKind",
+    "MailReturned",
+    "MailSent",
+    "MemberChanged",
+    "MemberStarted",
+    "MemberState",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A mailbox: a name, and which life of it."""
+
+    name: str
+    generation: int
+    """Counts from 1 for each name. Mail for an earlier one never reaches a later one."""
+
+    def __str__(self) -> str:
+        return self.name if self.generation == 1 else f"{self.name} ({self.generation})"
+
+
+class MailKind(StrEnum):
+    """What a message is. Only some kinds begin work (`harness.policies.team.mail`)."""
+
+    MESSAGE = "message"
+    NOTE = "note"
+    """For information: waits until the recipient works anyway."""
+    USER = "user"
+    """Words of the user."""
+    LAST_WORDS = "last_words"
+    """A member ended its task without a message to whoever gave it; this is its answer."""
+    FAILED = "failed"
+    """A member ended its task without an answer, and why."""
+    RETURNED = "returned"
+    """A message of the recipient that will not be read, and why."""
+    REQUEST = "request"
+    """A request of a protocol, which has an answer and a deadline."""
+    ANSWER = "answer"
+    """The answer to a request, or its reminder."""
+
+
+class MemberState(StrEnum):
+    """What a member does."""
+
+    QUEUED = "queued"
+    """It has a task and waits for admission."""
+    WORKING = "working"
+    IDLE = "idle"
+    """Only its row is in memory; mail begins its next task."""
+    FAILED = "failed"
+    """As idle: its last task ended without an answer."""
+    PAUSED = "paused"
+    """It failed too often in a row; its mail waits until the pause is over."""
+    ENDED = "ended"
+    """Its name is free again, and its unread mail was returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberStarted(Event):
+    """A member joined the session. It is a subagent, whose tasks are `AgentCreated`, `AgentMoved` and `AgentEnded`."""
+
+    member: Address
+    agent: str
+    """Id of the subagent, such as "a1"."""
+    role: str = ""
+    """What it is there for, in a few words."""
+    kind: str = ""
+    """The kind of agent that a file defines; empty: none of these."""
+    tools: tuple[str, ...] = ()
+    """Names of the tools it may use."""
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberChanged(Event):
+    """A member does something else now."""
+
+    member: Address
+    state: MemberState
+    why: str = ""
+    """One line: the reason of a failure, a pause or an end, or what it owes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailSent(Event):
+    """A message was written to the mailbox of its recipient."""
+
+    id: int
+    """Counts from 1 within the mailboxes of a session."""
+    sender: Address
+    """The program sets it, never the text."""
+    recipient: Address
+    kind: MailKind
+    text: str
+    """Its beginning; all of it is in the mailbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailDelivered(Event):
+    """A member reads these messages. The message of the history before this event holds them, one block for each.
+
+    In the journal of the member, where it counts, and in that of the session, for whoever watches."""
+
+    member: Address
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MailReturned(Event):
+    """These messages of an ended member will not be read; their senders are told."""
+
+    member: Address
+    ids: tuple[int, ...]
+    why: str
