@@ -64,6 +64,8 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "practice_script": namespace.practice or None,
         "tool_faults": namespace.tool_faults,
         "trust_folder": namespace.trust_folder,
+        "mcp_config": namespace.mcp_config,
+        "strict_mcp_config": namespace.strict_mcp_config,
         "append_system_prompt": _text_or_file(namespace.append_system_prompt),
     }
 
@@ -171,6 +173,8 @@ def agent_parser() -> "ArgumentParser":
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
     add("--add-dir", action="append", metavar="DIR", help="a further folder to read and change like the first")
+    add("--mcp-config", action="append", metavar="FILE", help="MCP servers of this session, also as JSON")
+    add("--strict-mcp-config", action="store_true", default=None, help="use no others")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
     add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
     trust = parser.add_mutually_exclusive_group()

@@ -8,7 +8,7 @@ drops no other.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
@@ -21,6 +21,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.base.files import read_regular, replace_atomically
 from harness.base.secrets import Secret
+from harness.events import Json
 from harness.sandbox.profile import ProfileName
 
 FOLDER_FILE = ".mcp.json"
@@ -46,14 +47,21 @@ class Transport(StrEnum):
     HTTP = "http"
     SSE = "sse"
     """HTTP as it was before 2025-03-26."""
+    SDK = "sdk"
+    """Inside the program that drives this session."""
 
 
 _TRANSPORTS = {
     "stdio": Transport.STDIO,
     **dict.fromkeys(("http", "streamable-http", "streamableHttp", "streamable_http"), Transport.HTTP),
     "sse": Transport.SSE,
+    "sdk": Transport.SDK,
 }
 _EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+Host = Callable[[str, Json], Awaitable[Json]]
+"""Takes the name of a server and a JSON-RPC message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class ServerConfig:
     name: str
     transport: Transport
     command: tuple[str, ...] = ()
-    """Program and arguments of a stdio server."""
+    """Program and arguments of a stdio server; of one inside the program its name there."""
     env: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
     cwd: str = ""
     """Folder of a stdio server; empty: the workspace."""
@@ -80,11 +88,13 @@ class ServerConfig:
     """Details of the sign-in: clientId, clientSecret, clientMetadataUrl, scope, grantType, privateKey."""
     origin: str = ""
     """The file or setting that names it."""
+    host: Host | None = field(default=None, repr=False, compare=False)
+    """Takes a message to a server inside the program and returns the answer; None: no program has one."""
 
     @property
     def shown(self) -> str:
         """Command line or origin of the address, variables and secrets as they are written or left out."""
-        if self.transport is Transport.STDIO:
+        if self.command:
             text = " ".join(self.command)
         else:
             parts = urlsplit(self.url)
@@ -158,21 +168,50 @@ class McpConfig:
         """The server of this name."""
         return next((one for one in self.servers if one.name == name), None)
 
+    def hosted(self, host: Host) -> "McpConfig":
+        """The same, where `host` reaches the servers inside the program."""
+        reached = (replace(one, host=host) if one.transport is Transport.SDK else one for one in self.servers)
+        return replace(self, servers=tuple(reached))
+
 
 def read_entries(path: Path) -> Mapping[str, Any]:
     """The entries of a file, unchecked, by name; none where it is missing. Raises McpConfigError."""
     try:
-        data = json.loads(read_regular(path, MOST_BYTES).decode("utf-8-sig"))
+        return _entries(read_regular(path, MOST_BYTES), str(path))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise McpConfigError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
+
+
+def _entries(text: bytes, origin: str) -> Mapping[str, Any]:
+    try:
+        data = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise McpConfigError(f"{path} is not valid JSON: {error}; correct it, or move it away.") from error
+        raise McpConfigError(f"{origin} is not valid JSON: {error}; correct it, or move it away.") from error
     servers = data.get("mcpServers", {}) if isinstance(data, dict) else None
     if not isinstance(servers, dict):
-        raise McpConfigError(f'{path} holds no servers; write {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}.')
+        raise McpConfigError(f'{origin} holds no servers; write {{"mcpServers": {{"NAME": {{"command": "…"}}}}}}.')
     return servers
+
+
+def from_command_line(given: object) -> McpConfig:
+    """The servers that a session is started with: files such as .mcp.json, the same as JSON, and tables of servers by
+    name that an editor brings. Raises McpConfigError."""
+    places = given if isinstance(given, list | tuple) else [given]
+    return joined(map(_brought, places))
+
+
+def _brought(place: object) -> McpConfig:
+    if isinstance(place, Mapping):
+        return parse_entries(place, "the editor", own=False)
+    text = str(place).strip()
+    if text.startswith("{"):
+        return parse_entries(_entries(text.encode("utf-8", "replace"), "--mcp-config"), "--mcp-config", own=True)
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise McpConfigError(f"--mcp-config: there is no file {path}; name one, or give the servers as JSON.")
+    return parse_entries(read_entries(path), str(path), own=True)
 
 
 def write_entries(path: Path, entries: Mapping[str, Any]) -> None:
@@ -245,6 +284,9 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
     transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
     if transport is None:
         raise ValueError(f"its type is {kind!r}; it can be stdio, http or sse")
+    if transport is Transport.SDK:
+        name_there = str(entry.get("name") or name)
+        return ServerConfig(name, transport, (name_there,), timeout_s=_seconds(entry.get("timeout")), origin=origin)
     wanted = command if transport is Transport.STDIO else url
     key = "command" if transport is Transport.STDIO else "url"
     if not isinstance(wanted, str) or not wanted.strip():

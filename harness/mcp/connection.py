@@ -310,6 +310,13 @@ async def _transport(
         cwd = workspace / config.cwd if config.cwd else workspace
         stdio = StdioTransport(processes, config.command, cwd, environment_of(config), config.sandbox)
         return stdio, stdio.closed
+    if config.transport is Transport.SDK:
+        from harness.mcp.host import HostTransport
+
+        if config.host is None:
+            raise McpError("it is part of a program, and none drives this session (--input-format stream-json)")
+        hosted = HostTransport(partial(config.host, config.command[0]))
+        return hosted, hosted.closed
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 

@@ -25,6 +25,8 @@ class LastLists:
 
     def get(self, config: ServerConfig) -> tuple[ServerTool, ...]:
         """The tools that the server had; none where that is not known. A damaged file counts as none."""
+        if config.host is not None:  # its tools are as old as its program
+            return ()
         try:
             entries = json.loads(read_regular(self._file(config), MOST_BYTES))
             tools = tuple(ServerTool(**entry) for entry in entries)
@@ -36,7 +38,7 @@ class LastLists:
     def put(self, config: ServerConfig, tools: tuple[ServerTool, ...]) -> None:
         """Keep a list. Where it cannot be written the next session asks again."""
         data = json.dumps([asdict(tool) for tool in tools], ensure_ascii=False).encode("utf-8", "surrogatepass")
-        if len(data) <= MOST_BYTES:
+        if config.host is None and len(data) <= MOST_BYTES:
             try:
                 replace_atomically(self._file(config), data, private=True)
             except OSError:

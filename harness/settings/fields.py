@@ -9,6 +9,7 @@ from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.value_types import (
     AskUser,
     BoardChoice,
+    BroughtServers,
     CacheTtl,
     CascadeProbes,
     Count,
@@ -136,6 +137,10 @@ class Settings(BaseModel):
     workspace if you trust the folder."""
     mcp_servers: McpServers = McpConfig()
     """MCP servers by name, each with command and args, or url, as in .mcp.json. The files of a folder cannot set it."""
+    mcp_config: BroughtServers = McpConfig()
+    """MCP servers of this session, before all others: a file such as .mcp.json, or its content. No file can set it."""
+    strict_mcp_config: Switch = False
+    """Use only the MCP servers of `mcp_config`. No file can set it."""
     mcp_connect_s: Seconds = 30.0
     """Seconds for starting an MCP server, from its command to its list of tools."""
     web_search: Switch = False

@@ -55,6 +55,14 @@ _NEVER = {
 """Settings that the files of a folder never set, trusted or not, and why."""
 
 
+_MISPLACED = (
+    ("workspace", "--cwd or HARNESS_WORKSPACE"),
+    ("trust_folder", "--trust-folder"),
+    ("mcp_config", "--mcp-config, or a file that `harness mcp` writes"),
+    ("strict_mcp_config", "--strict-mcp-config"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class FolderClaim:
     """A setting of a folder's file that waits for trust."""
@@ -70,7 +78,7 @@ class FolderClaim:
 
 def refuse_misplaced(source: SettingsSource) -> None:
     """Raise SettingsError for what no file sets, not even that of the user."""
-    for name, remedy in (("workspace", "--cwd or HARNESS_WORKSPACE"), ("trust_folder", "--trust-folder")):
+    for name, remedy in _MISPLACED:
         if (given := source.given.get(name)) is not None:
             raise SettingsError(f"{given.origin} cannot be set in a file; use {remedy}.")
 

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 from harness.base.secrets import Secret
 from harness.events import Effort
 from harness.hooks import Hook
-from harness.mcp.config import McpConfig, parse_entries
+from harness.mcp.config import McpConfig, from_command_line, parse_entries
 from harness.model.endpoint import Header, KeyHeader, Platform
 from harness.model.prices import Price
 
@@ -111,6 +111,10 @@ def _mcp_servers(value: object) -> object:
     return parse_entries(table, "the setting mcp_servers", own=True)
 
 
+def _brought_servers(value: object) -> object:
+    return value if isinstance(value, McpConfig) else from_command_line(value)
+
+
 def rules_in(value: object) -> tuple[str, ...]:
     """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
     if isinstance(value, str):
@@ -163,6 +167,12 @@ McpServers = Annotated[
     BeforeValidator(_mcp_servers),
     PlainSerializer(str),
     ValueHint("tables [mcp_servers.NAME] with command and args, or url; in a variable as JSON"),
+]
+BroughtServers = Annotated[
+    InstanceOf[McpConfig],
+    BeforeValidator(_brought_servers),
+    PlainSerializer(str),
+    ValueHint("a file such as .mcp.json, or its content"),
 ]
 Prices = Annotated[
     tuple[InstanceOf[Price], ...], ValueHint('tables [prices."NAME"] with input and output; in a variable as JSON')

@@ -10,12 +10,15 @@ from harness.mcp.config import (
     McpConfigError,
     Transport,
     environment_of,
+    from_command_line,
     from_file,
     joined,
     parse_entries,
     read_entries,
     write_entries,
 )
+from harness.mcp.connection import ServerTool
+from harness.mcp.lists import LastLists
 
 
 def parsed(entry: Any, **more: Any) -> Any:
@@ -114,3 +117,34 @@ def test_a_written_file_is_private_and_keeps_what_else_it_holds(tmp_path: Path) 
     write_entries(path, {})
     assert json.loads(path.read_text()) == {"mcpServers": {}, "other": 1}
     assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_command_line_names_files_and_servers_and_an_editor_tables(tmp_path: Path) -> None:
+    (tmp_path / "more.json").write_text(json.dumps({"mcpServers": {"b": {"command": "b", "trusted": True}}}))
+    given = ['{"mcpServers": {"a": {"command": "a"}}}', str(tmp_path / "more.json"), {"c": {"command": "c"}}]
+    found = from_command_line(given)
+    assert [(one.name, one.trusted) for one in found.servers] == [("a", False), ("b", True), ("c", False)]
+    assert from_command_line(given[0]).servers == found.servers[:1]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [("gone", "there is no file"), ("{", "is not valid JSON"), ('{"mcpServers": 3}', "no servers")],
+)
+def test_what_the_command_line_gives_has_to_be_there(given: str, why: str) -> None:
+    with pytest.raises(McpConfigError, match=why):
+        from_command_line([given])
+
+
+def test_a_server_inside_a_program_is_reached_by_it_and_its_tools_are_not_remembered(tmp_path: Path) -> None:
+    async def host(server: str, message: Any) -> Any:
+        return {"server": server, "message": message}
+
+    entries = {"a": {"type": "sdk", "name": "there", "timeout": 2_000}, "b": {"command": "b"}}
+    config = from_command_line([entries]).hosted(host)
+    inside, other = config.servers
+    assert (inside.command, inside.timeout_s, inside.host, other.host) == (("there",), 2.0, host, None)
+    lists = LastLists(tmp_path)
+    for one in config.servers:
+        lists.put(one, (ServerTool("t", "T.", {"type": "object"}),))
+    assert [len(lists.get(one)) for one in config.servers] == [0, 1]

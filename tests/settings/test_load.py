@@ -70,6 +70,7 @@ def test_every_common_variable_reaches_its_setting(place: Place) -> None:
 SAMPLE = {
     "cascade_probes": "confirm",
     "ask_user": "first",
+    "mcp_config": '{"mcpServers": {"a": {"command": "a"}}}',
     "cache_ttl": "1h",
     "fan_out": "allow",
     "notification": "off",

@@ -64,6 +64,11 @@ def bash(command: str, text: str = "") -> str:
     return f"[[reply]]\n{words}tools = [{{ name = \"bash\", input = {{ command = '{command}' }} }}]\n"
 
 
+def calls(tool: str, input: str = "{}") -> str:
+    """A reply that calls a tool; the input as TOML."""
+    return f'[[reply]]\ntools = [{{ name = "{tool}", input = {input} }}]\n'
+
+
 def says(text: str) -> str:
     """A reply that ends the turn."""
     return f'[[reply]]\ntext = "{text}"\n'

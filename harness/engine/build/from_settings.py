@@ -322,10 +322,13 @@ def memory_for(settings: Settings, session: str) -> MemoryBook:
 
 
 def mcp_config(settings: Settings) -> McpConfig:
-    """The MCP servers of the settings, of the user's file, and of the folder where the user trusts it."""
+    """The MCP servers of the command line, of the settings, of the user's file, and of the folder where the user trusts
+    it."""
     if not settings.mcp:
         return McpConfig()
-    places = [settings.mcp_servers]
+    if settings.strict_mcp_config:
+        return settings.mcp_config
+    places = [settings.mcp_config, settings.mcp_servers]
     if settings.user_dir is not None:
         places.append(from_file(settings.user_dir / USER_FILE, own=True))
     places.append(of_folder(from_file(settings.workspace / FOLDER_FILE, own=False), settings.trust_folder))

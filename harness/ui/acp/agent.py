@@ -6,7 +6,7 @@ import binascii
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import unquote, urlsplit
@@ -20,7 +20,6 @@ from harness.session import Opening, Session, sessions_of
 from harness.settings import LoadedSettings, load
 from harness.ui.acp.client import Client, Connection
 from harness.ui.acp.driver import AcpDriver
-from harness.ui.lines.line import Line, Tone
 from harness.ui.signals import handle_signals
 
 VERSION = 1
@@ -132,14 +131,13 @@ class AcpAgent:
         flags = {**self._flags, "workspace": params["cwd"]}
         if folders := params.get("additionalDirectories"):
             flags["add_dirs"] = folders
+        if servers := params.get("mcpServers"):
+            flags["mcp_config"] = [*(flags.get("mcp_config") or ()), _entries(servers)]
         loaded = _loaded(flags).require_answer()
         assert self.connection is not None
         driver = AcpDriver(Client(self.connection, self._capabilities), self._log)
         await driver.open(loaded, opening, lambda: _loaded(flags).settings, replays=replays)
         self._sessions[driver.session.id] = driver
-        if params.get("mcpServers"):
-            ignored = "MCP servers of the editor are not started; name them in .mcp.json of the folder"
-            driver.show_line(Line("!", ignored, Tone.TROUBLE))
         return driver
 
     def _listed(self, folder: object) -> list[Json]:
@@ -172,6 +170,15 @@ def _loaded(flags: Mapping[str, object]) -> LoadedSettings:
     return load(dict(flags), os.environ)
 
 
+def _entries(servers: Sequence[Json]) -> Json:
+    """The MCP servers of an editor in the form of .mcp.json."""
+    return {one["name"]: one | {key: _table(one[key]) for key in ("env", "headers") if key in one} for one in servers}
+
+
+def _table(pairs: Sequence[Json]) -> Json:
+    return {one["name"]: one["value"] for one in pairs}
+
+
 def _introduction() -> Json:
     sessions: Json = {"list": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
     return {
@@ -179,7 +186,7 @@ def _introduction() -> Json:
         "agentCapabilities": {
             "loadSession": True,
             "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-            "mcpCapabilities": {"http": False, "sse": False},
+            "mcpCapabilities": {"http": True, "sse": True},
             "sessionCapabilities": sessions,
         },
         "agentInfo": {"name": "harness", "title": "harness", "version": __version__},

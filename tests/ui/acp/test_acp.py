@@ -13,7 +13,9 @@ from acp.schema import (
     SessionNotification,
 )
 
-from tests.ui.lines_of_json import DOT, Peer, Said, bash, peer, says
+from tests.mcp.conftest import practice
+from tests.mcp.test_http import Web
+from tests.ui.lines_of_json import DOT, Peer, Said, bash, calls, peer, says
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
@@ -286,3 +288,23 @@ async def test_what_is_unknown_is_an_error_and_ends_nothing(place: Place) -> Non
 async def test_the_end_of_the_input_ends_it(place: Place) -> None:
     ended = await run(place, "acp", stdin="")
     assert (ended.code, ended.out) == (0, "")
+
+
+async def test_servers_that_the_editor_brings_are_there_for_this_opening_of_the_session(place: Place) -> None:
+    web = Web()
+    await web.open()
+    local = practice() | {"name": "p", "env": [{"name": "BROUGHT", "value": "1"}]}
+    remote = {"type": "http", "name": "w", "url": web.url, "headers": [{"name": "X-Key", "value": "k3y"}]}
+    script = calls("mcp__p__environment") + calls("mcp__w__echo") + says("Done.")
+    async with editor(place, script + script, "--yolo", opens=False) as one:
+        new = await one.call("session/new", cwd=str(place.folder), mcpServers=[local, remote])
+        one.session = new["sessionId"]
+        await one.answer(one.prompt("call"))
+        results = [str(ended["content"]) for ended in one.of("tool_call_update") if ended.get("status") == "completed"]
+        await one.call("session/load", cwd=str(place.folder), mcpServers=[])
+        await one.answer(one.prompt("call again"))
+    web.close()
+    assert "BROUGHT" in results[0]
+    assert "hello" in results[1]
+    assert "k3y" in {headers.get("x-key") for headers in web.seen}
+    assert [call["status"] for call in one.of("tool_call")][-2:] == ["failed", "failed"]
