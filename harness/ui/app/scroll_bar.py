@@ -76,8 +76,8 @@ def bar_rows(rows: int, total: int, window: int, position: float, back: Color, b
     """
     start = end = 0  # of the thumb, in eighths of a row
     if 0 < window < total and rows:
-        thumb = max(1.0, window * rows / total)
-        start = max(0, int((rows - thumb) * position / (total - window) * 8))
+        thumb = max(1.0, window / (total / rows))  # in the order of Textual: each quotient is rounded
+        start = max(0, int((rows - thumb) * (position / (total - window)) * 8))
         end = start + ceil(thumb * 8)
     return [_row(min(8, max(0, start - 8 * y)), min(8, max(0, end - 8 * y)), back, bar) for y in range(rows)]
 
