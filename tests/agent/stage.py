@@ -350,7 +350,7 @@ async def stage(
     assert left_running(loaded.settings) == []
 
 
-def left_running(settings: Settings, within_s: float = 1.0) -> list[str]:
+def left_running(settings: Settings, within_s: float = 20.0) -> list[str]:
     """The running commands of agents with these settings.
 
     A killed process may stay listed until it is reaped, so found ones are checked again until `within_s` has passed.

@@ -110,7 +110,7 @@ def busy(folder: Path, *arguments: str, typed: str = "") -> Iterator[Busy]:
         yield here
     finally:
         here.program.kill()
-        for process in here.trace.left(within_s=6):
+        for process in here.trace.left(within_s=30):
             process.kill()
 
 

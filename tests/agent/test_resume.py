@@ -148,7 +148,7 @@ async def test_a_program_that_was_killed_in_the_middle_of_a_tool_continues(tmp_p
         }
         program = await Piped.begin(tmp_path, flags, environment)
         program.stdin.close()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await asyncio.to_thread((workspace / "begun").read_text)
         program.kill()
         await program.wait()

@@ -158,7 +158,7 @@ def blocking(door: threading.Event, timeout_s: float | None = None) -> Tool:
     @tool(effect=Effect.READ, timeout_s=timeout_s)
     def fetch() -> str:
         """Fetch something."""
-        door.wait(30)
+        door.wait(60)
         return "late"
 
     return fetch
@@ -177,7 +177,7 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
                 here.agent.interrupt()
 
         turn = await here.turn(on_event=interrupt)
-        assert time.monotonic() - took[0] < 5
+        assert time.monotonic() - took[0] < 30
         assert turn.end.code is TransitionCode.ABORTED_TOOLS
         (ended,) = turn.of(ToolEnded)
         assert (ended.outcome, ended.summary) == (ToolOutcome.CANCELLED, "interrupted, still runs")
@@ -185,7 +185,7 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
         reported = asyncio.Event()
         here.agent.conversation.subscribe(lambda event: reported.set() if isinstance(event, Notice) else None)
         door.set()
-        await asyncio.wait_for(reported.wait(), 10)
+        await asyncio.wait_for(reported.wait(), 60)
         (notice,) = [event for event in here.recorded[before:] if isinstance(event, Notice)]
         assert notice.text.startswith("fetch, which had been given up, ended ")
         assert not [event for event in here.recorded[before:] if isinstance(event, ToolEnded | BreakerChanged)]

@@ -112,22 +112,22 @@ def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
 
     def hangs(_: Kept) -> None:
         begun.set()
-        let_go.wait(10)
+        let_go.wait(60)
         done.append("hung")
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(worker.do, hangs)
-        begun.wait(10)
+        begun.wait(60)
         second = pool.submit(worker.do, lambda _: done.append("behind"))
         for call in (first, second):
             with pytest.raises(HarnessError, match="a thing is held by another process"):
-                call.result(10)
+                call.result(60)
     with pytest.raises(HarnessError):
         worker.do(Kept.touch)
     worker.close()
     let_go.set()
     for thread in threading.enumerate():
         if thread.name == "worker of a thing":
-            thread.join(10)
+            thread.join(60)
     assert (done, kept.open) == (["hung"], 0)
     assert worker.do(Kept.touch) == 1

@@ -20,10 +20,10 @@ from harness.base.toml import MOST_PARTS, toml_of
     ids=["key", "table", "array", "inline", "second"],
 )
 def test_a_key_of_very_many_parts_is_refused_at_once(text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(tomllib.TOMLDecodeError, match=f"more than {MOST_PARTS} parts"):
         toml_of(text)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_a_key_of_very_many_parts_is_refused_at_once(text: str) -> None:
     ids=["quotes", "brackets", "word", "quote", "blanks", "commas"],
 )
 def test_looking_for_one_takes_no_longer_than_the_text(text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises((tomllib.TOMLDecodeError, RecursionError)):
         toml_of(text)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_what_people_write_is_read_as_before() -> None:

@@ -124,7 +124,7 @@ async def test_a_pipe_in_the_place_of_a_file_of_contents_is_passed_over(workspac
     (tmp_path / "session").mkdir()
     os.mkfifo(tmp_path / "session/contents-1")
     write(workspace / "a", "first")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await checkpoints(workspace, tmp_path / "session").keep()
     assert (tmp_path / "session/contents-2").exists()
 

@@ -137,11 +137,11 @@ async def test_another_client_can_use_the_practice_model_through_a_proxy(tmp_pat
     place = Place(tmp_path)
     serving = await start(place, "practice", "serve", "--window", "50000")
     assert serving.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         address = (await serving.stdout.readline()).decode().split()[-1]
     proxying = await start(place, "practice", "proxy", address)
     assert proxying.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         between = (await proxying.stdout.readline()).decode().split()[-1]
     ended = await run(Place(tmp_path, between), "-p", "hello")
     assert ended.code == 0

@@ -96,7 +96,7 @@ async def test_every_other_end_is_a_failure_with_its_reason(command: str, why: s
 async def test_a_command_that_hangs_is_ended_with_all_its_children(command: str, bench: Bench) -> None:
     began = time.monotonic()
     assert await bench.fails(command, time_s=0.3) == "it took longer than 0.3 s"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert await bench.processes.aclose() == ()
 
 
@@ -174,7 +174,7 @@ def test_a_function_that_hangs_does_not_hold_up_the_end_of_the_program(tmp_path:
         "        print(error)\n"
         "asyncio.run(main())\n"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout == "it took longer than 0.05 s\n"
 
 

@@ -14,8 +14,8 @@ from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 
-BOUND_S = 6.0
-"""A process that ignores TERM has three seconds until it is killed."""
+BOUND_S = 30.0
+"""A process that ignores TERM has three seconds until it is killed; the rest is for a busy machine. Hangs never end."""
 ESC, CTRL_C = "\x1b", "\x03"
 EVERY_DAY = {
     *("connect", "first event", "retry wait", "summary", "subagent", "admission", "search of another program"),
@@ -50,7 +50,7 @@ async def test_a_signal_ends_the_program(tmp_path: Path, hang: Hang, number: sig
         finally:
             process.kill()
         check(began)
-        assert here.trace.left(within_s=1) == []
+        assert here.trace.left(within_s=20) == []
         assert "TurnEnded" in here.events
 
 
@@ -70,7 +70,7 @@ async def test_esc_ends_the_turn_and_a_signal_the_program(tmp_path: Path, hang: 
             terminal.send(signal.SIGTERM)
             assert await terminal.ends() == 143
             check(began)
-        assert here.trace.left(within_s=1) == []
+        assert here.trace.left(within_s=20) == []
 
 
 @pytest.mark.parametrize("hang", rows({"command of the user"}, attended=True))
@@ -90,4 +90,4 @@ async def test_ctrl_c_ends_the_turn_in_lines_and_a_signal_the_program(tmp_path: 
             terminal.send(signal.SIGTERM)
             assert await terminal.ends() == 143
             check(began)
-        assert here.trace.left(within_s=1) == []
+        assert here.trace.left(within_s=20) == []

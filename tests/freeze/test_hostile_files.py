@@ -15,7 +15,7 @@ from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 
-BOUND_S = 10.0
+BOUND_S = 30.0
 ENDLESS = 10**12
 """Bytes of a file with a hole in it, which takes no room."""
 PIPES = ("AGENTS.md", ".gitignore", ".git/HEAD", ".harness/skills/a/SKILL.md", "deep/.gitignore", "pipe")

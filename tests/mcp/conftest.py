@@ -56,14 +56,14 @@ class Site:
         return await tool.run(self._context, tool.parse(arguments))
 
     async def call_when_there(self, name: str, **arguments: Any) -> ToolResult:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.server(name.partition(".")[0]).settled.wait()
         return await self.call(name, **arguments)
 
 
 async def eventually(holds: Callable[[], object]) -> None:
     """Wait for what another process does in its own time."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -77,8 +77,8 @@ def site(tmp_path: Path) -> Sites:
     async def opened(
         entries: Mapping[str, Any],
         *,
-        idle_s: float = 5.0,
-        connect_s: float = 20.0,
+        idle_s: float = 30.0,
+        connect_s: float = 60.0,
         elicit: Any = decline,
         wait: bool = True,
     ) -> AsyncIterator[Site]:

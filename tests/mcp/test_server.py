@@ -203,7 +203,7 @@ async def test_a_server_that_was_switched_off_says_so_and_comes_back(site: Sites
 
 
 async def test_a_server_that_answers_nothing_any_more_is_started_again(site: Sites) -> None:
-    async with site({"p": practice()}, idle_s=0.3) as here:
+    async with site({"p": practice()}, idle_s=2) as here:
         pid = int((await here.call("p.pid")).content)
         os.kill(pid, signal.SIGSTOP)
         assert (await here.call("p.echo", text="a")).category is FailureCategory.TIMEOUT

@@ -60,7 +60,7 @@ def test_one_that_is_killed_leaves_whole_files_and_the_next_one_continues(
         while time.monotonic() < until and process.poll() is None:
             pass
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)
         one = store(tmp_path)
         assert one.find().problems == ()
         folder = folders(tmp_path)[MemoryOwner.PROJECT]

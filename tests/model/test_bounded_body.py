@@ -132,11 +132,11 @@ async def test_a_few_megabytes_that_unpack_to_gigabytes_are_one_fault(name: str)
     packed = bomb(begin, block)
     assert len(packed) < 20 * MEGABYTE
     data = answer(packed, "gzip", kind, status)
-    began = time.monotonic()
+    began = time.process_time()
     with watched_memory() as most:
         fault = await outcome_of(data)
     assert isinstance(fault, Fault)
     assert len(fault.message) < 700
     assert most[0] < 200 * MEGABYTE, f"{most[0] / MEGABYTE:.0f} MB"
-    assert time.monotonic() - began < 15
-    print(name, f"{most[0] / MEGABYTE:.0f} MB", f"{time.monotonic() - began:.1f} s", fault.kind, fault.message[:120])
+    assert time.process_time() - began < 15
+    print(name, f"{most[0] / MEGABYTE:.0f} MB", f"{time.process_time() - began:.1f} s", fault.kind, fault.message[:120])

@@ -177,7 +177,7 @@ async def test_a_client_that_goes_away_ends_the_request_upstream() -> None:
         FaultProxy(server.base_url) as proxy,
     ):
         await post(proxy.base_url, patience_s=0.2)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(60):
             await gone.wait()
 
 

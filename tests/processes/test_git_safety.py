@@ -26,7 +26,7 @@ def run(folder: Path, line: str, *, safe: bool = False, **variables: str) -> str
         capture_output=True,
         check=False,
         start_new_session=True,
-        timeout=20,
+        timeout=60,
     )
     return (finished.stdout + finished.stderr).decode()
 

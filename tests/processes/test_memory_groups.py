@@ -125,7 +125,7 @@ def test_a_process_moves_with_its_children_and_an_empty_group_goes(real_group: P
         assert real_group.exists()
         for one in members:
             one.kill()
-        psutil.wait_procs(members, timeout=5)
+        psutil.wait_procs(members, timeout=60)
     while (real_group / "cgroup.procs").read_text():
         pass
     group.remove()

@@ -99,7 +99,7 @@ async def test_a_cancelled_command_leaves_no_process_when_the_cancellation_arriv
     with pytest.raises(asyncio.CancelledError):
         await task
     assert trace.living() == []
-    assert time.monotonic() - started < limits.term_grace_s + limits.kill_grace_s + 1
+    assert time.monotonic() - started < limits.term_grace_s + limits.kill_grace_s + 20
 
 
 async def test_cancelling_at_any_moment_leaves_no_process(shell: Shell, trace: Trace) -> None:
@@ -144,7 +144,7 @@ async def test_a_background_child_that_holds_the_output_does_not_hang_a_finished
     heard = bytearray()
     started = time.monotonic()
     finished = await shell.run("sleep 60 & echo done", heard)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
     assert (finished.exit_code, [left.name for left in finished.left]) == (0, ["sleep"])
     assert heard == b"done\n"
     assert await shell.processes.aclose() == ()
@@ -152,7 +152,7 @@ async def test_a_background_child_that_holds_the_output_does_not_hang_a_finished
 
 
 async def test_a_command_whose_output_is_closed_is_not_waited_for(shell: Shell) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await shell.run("echo done", pipe_grace_s=600) == ProcessResult(0)
 
 

@@ -78,7 +78,7 @@ class Shell:
         )
 
 
-async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
+async def until(condition: Callable[[], bool], within_s: float = 60.0) -> None:
     """Wait for an effect of another process."""
     with anyio.fail_after(within_s):
         while not condition():  # noqa: ASYNC110  another process has no event for us

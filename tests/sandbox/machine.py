@@ -70,7 +70,7 @@ def run_in(
             bubblewrap_of(caller), profile, command, cwd=cwd, private=own, is_folder=os.path.isdir
         )
         started = (*AS_USER, *line) if caller == "user" else line
-        return subprocess.run(started, capture_output=True, text=True, timeout=30, check=False)
+        return subprocess.run(started, capture_output=True, text=True, timeout=60, check=False)
     finally:
         if not private:
             shutil.rmtree(own)

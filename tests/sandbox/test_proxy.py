@@ -22,7 +22,7 @@ import socket, sys
 def ask(text, port={PORT}):
     with socket.create_connection(("127.0.0.1", port), 10) as link:
         link.sendall(text.encode("latin-1"))
-        link.settimeout(10)
+        link.settimeout(60)
         answer = b""
         while data := link.recv(65536):
             answer += data
@@ -73,7 +73,7 @@ async def inside(gate: Gate, program: str, outside: Mapping[str, str] | None = N
             stderr=asyncio.subprocess.STDOUT,
         )
         network.begin()
-        output, _ = await asyncio.wait_for(running.communicate(), 30)
+        output, _ = await asyncio.wait_for(running.communicate(), 60)
     finally:
         network.close()
     return output.decode()

@@ -103,7 +103,7 @@ async def test_an_interrupted_turn_ends_with_its_command(tmp_path: Path) -> None
                 stopped = True
                 asyncio.get_running_loop().call_soon(session.interrupt)
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             turn = await played(session.run("sleep"), stop)
         assert turn.end.code is TransitionCode.ABORTED_TOOLS
         assert left_running(session.settings) == []

@@ -279,7 +279,7 @@ def sessions(folder: Path, programs: int, hold_s: float, *, warm: bool = False) 
     """
     here = Sessions(folder, hold_s, warm=warm)
     try:
-        here.start(programs, within_s=30 + 4 * programs)
+        here.start(programs, within_s=60 + 6 * programs)
         yield here
     finally:
         here.close()
@@ -322,7 +322,7 @@ def kill_holders(here: Sessions, wanted: int) -> Killed:
 def _gone(here: Sessions, programs: Sequence[int], died: float) -> float:
     """Seconds until nothing of them was left. Raises RuntimeError when that takes too long."""
     for trace in here.traces(programs):
-        for process in trace.left(within_s=10):
+        for process in trace.left(within_s=60):
             raise RuntimeError(f"{process} of a program that was killed lives on")
     return time.time() - died
 

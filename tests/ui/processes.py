@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import psutil
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 def alive(pid: int) -> bool:

@@ -9,7 +9,7 @@ from tests.ui.warm import COMMAND, ROOT, Piped
 
 __all__ = ["COMMAND", "LIMIT_S", "ROOT", "Finished", "Place", "end_of", "run", "start"]
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ async def test_one_prompt_waits_for_its_commands_and_the_model_says_what_came_of
     async with PracticeServer(script=Script.parse(ARRIVES)) as server:
         process = await start(Place(place.folder, server.base_url), "-p", "begin", "--yolo")
         process.stdin.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert "waiting for b1 " in (waited := (await process.stderr.readline()).decode())
         assert "at most 5 min (background_wait_s)" in waited
         (place.folder / "go").touch()

@@ -32,7 +32,7 @@ from tests.agent.stage import calls, fails, says, settings_of, summarises
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 WAITS = "until [ -e go ]; do sleep 0.02; done"
 ANSWER = says("An answer.", times='"forever"')
 STALLS = says("Words that stop", chunk="5", fault='{ kind = "stall", at = 7 }', times="1")

@@ -83,7 +83,7 @@ async def test_a_terminal_that_is_closed_meanwhile_leaves_no_process_behind(plac
         await terminal.say("!!read -p x; read y")
         await terminal.sees_that(lambda screen: "asks first" not in screen, "the program")
         [process] = await terminal.processes()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while Path(f"/proc/{process}").exists():  # noqa: ASYNC110 (it is not our child)
             await asyncio.sleep(0.05)
 

@@ -189,7 +189,7 @@ async def of_many(count: int, carry_out: Callable[[Item], None]) -> list[ItemEnd
     for number in range(count):
         loop.put(f"line {number}")
     loop.start()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await done.wait()
     await loop.aclose()
     return ends

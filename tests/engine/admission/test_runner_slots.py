@@ -37,7 +37,7 @@ async def sessions(store: InMemorySlotStore) -> AsyncIterator[tuple[SharedSlots,
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait for an effect of another thread."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 (the slot thread sends no event)
             await asyncio.sleep(0.002)
 
@@ -109,7 +109,7 @@ class SlowStore(InMemorySlotStore):
 
     def release(self, claim_id: str) -> None:
         """Waits."""
-        self.let_go.wait(5)
+        self.let_go.wait(60)
         super().release(claim_id)
 
 

@@ -68,7 +68,7 @@ class Stage:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait in real time for what another process does."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not condition():  # noqa: ASYNC110  another process has no event for us
                 await asyncio.sleep(0.01)
 

@@ -303,7 +303,7 @@ async def test_a_text_of_the_user_ends_a_pause_at_once(tmp_path: Path) -> None:
             if isinstance(event, Notice) and "pausing" in event.text:
                 steering.add("what does it say?")
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             turn = await here.turn(on_event=steer)
         assert turn.end.code is TransitionCode.COMPLETED
         assert len(turn.of(SteeringDelivered)) == 1

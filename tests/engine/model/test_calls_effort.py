@@ -151,7 +151,7 @@ async def test_the_limits_of_an_unknown_model_come_from_the_server_once(tmp_path
     async with stage(tmp_path, script, model="newcomer") as here:
         assert here.agent.parts.context.size[1] == 200_000
         await here.turn()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while here.agent.parts.context.size[1] != 50_000:  # noqa: ASYNC110  no event: nothing was decided
                 await asyncio.sleep(0.01)
         await here.turn()

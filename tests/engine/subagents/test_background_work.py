@@ -95,7 +95,7 @@ async def test_an_agent_that_the_end_of_the_session_cut_off_is_reported_with_wha
 
             first._agent.conversation.subscribe(see)
             await played(first.run("Go."))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await sleeps.wait()
         async with await here.open(Opening("latest")) as second:
             (waiting,) = second.inbox.waiting

@@ -185,7 +185,7 @@ async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_i
         ended = asyncio.Event()
         here.agent.conversation.subscribe(lambda event: ended.set() if isinstance(event, CommandEnded) else None)
         assert (await here.turn("run the tests")).of(ResultLabelled) == []
-        await asyncio.wait_for(ended.wait(), 20)
+        await asyncio.wait_for(ended.wait(), 60)
         here.clock.time += 60
         turn = await here.turn("what failed?")
         (labelled,) = turn.of(ResultLabelled)

@@ -57,7 +57,7 @@ class Door:
         self.opened, self.passed = threading.Event(), threading.Event()
 
     def wait(self) -> str:
-        self.opened.wait(30)
+        self.opened.wait(60)
         self.passed.set()
         return "late"
 
@@ -130,7 +130,7 @@ async def test_a_thread_that_blocks_is_given_up_and_its_late_end_reported_once(l
 
 async def test_a_coroutine_that_catches_its_cancellation_is_closed(limited: Limited) -> None:
     assert isinstance(await limited.interrupted(stubborn), CallStillRunning)
-    await asyncio.wait_for(limited.told.wait(), 5)
+    await asyncio.wait_for(limited.told.wait(), 60)
     assert not [task for task in asyncio.all_tasks() if "stubborn" in repr(task)]
 
 
@@ -144,7 +144,7 @@ async def test_a_disk_that_does_not_answer_is_given_up(limited: Limited) -> None
     result = await limited.run(Tool("read", "Reads.", awaits.arguments, Effect.READ, read))
     assert result.category is FailureCategory.TIMEOUT
     fifo.write_text("late")
-    await asyncio.wait_for(limited.told.wait(), 5)
+    await asyncio.wait_for(limited.told.wait(), 60)
 
 
 async def test_a_write_that_is_interrupted_has_happened_when_the_call_ends(limited: Limited, door: Door) -> None:

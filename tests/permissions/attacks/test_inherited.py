@@ -56,7 +56,7 @@ class Folders:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         return (ended.stdout + ended.stderr).decode(errors="replace")

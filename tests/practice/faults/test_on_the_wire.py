@@ -9,12 +9,12 @@ from tests.practice.raw_client import Seen, post, request
 pytestmark = pytest.mark.anyio
 
 
-async def play(entry: str, *, stream: bool = True, patience_s: float = 10.0) -> Seen:
+async def play(entry: str, *, stream: bool = True, patience_s: float = 60.0) -> Seen:
     async with PracticeServer(script=Script.parse(f"[[reply]]\n{entry}")) as server:
         return await post(server.base_url, request(stream=stream), patience_s=patience_s)
 
 
-async def play_fault(fault: str, *, patience_s: float = 10.0) -> Seen:
+async def play_fault(fault: str, *, patience_s: float = 60.0) -> Seen:
     return await play(f'text = "äbcdefgh"\nchunk = 2\nfault = {fault}', patience_s=patience_s)
 
 

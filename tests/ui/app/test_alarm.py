@@ -15,7 +15,7 @@ from harness.ui.app.alarm import Alarm
 from harness.ui.app.terminal_app import TerminalApp
 from tests.ui.program import ROOT
 
-LIMIT_S = 5.0
+LIMIT_S = 30.0
 
 
 class App(TerminalApp):

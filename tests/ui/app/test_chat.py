@@ -245,7 +245,7 @@ async def test_a_drag_to_the_edge_scrolls_and_selects_on() -> None:
         await pilot.mouse_down(offset=(1, 3))
         for row in (10, 17, 18):
             app.post_message(MouseMove(None, 7, row, 0, 1, 1, shift=False, meta=False, ctrl=False))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while app.chat.scroll_y < 30:
                 await pilot.pause(0.02)
         await pilot.mouse_up(offset=(7, 18))

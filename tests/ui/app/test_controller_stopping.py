@@ -12,8 +12,9 @@ from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
-SOON_S = 4.0
-"""Seconds from Esc until the prompt accepts input again. A tool has three to obey; a quiet machine needs a tenth."""
+SOON_S = 20.0
+"""Seconds from Esc until the prompt accepts input again. A tool has three to obey, a quiet machine needs a tenth; the
+command and the wait that it ends here take over a minute."""
 PHASES = """
 [[reply]]
 text = "I look first."

@@ -33,7 +33,7 @@ from tests.ui.app.screens import settled
 
 pytestmark = pytest.mark.anyio
 HOSTILE = "[bold]x[/bold] [/] [@click=app.exit]y[/]"
-WITHIN_S = 30
+WITHIN_S = 60
 
 
 @dataclass

@@ -22,7 +22,7 @@ Size = tuple[int, int]
 
 async def shows(pilot: Pilot[None], app: Host, text: str) -> None:
     """Wait until a text is shown: what a path leads to is looked up in a thread."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while app.shown != text:
             await pilot.pause(0.01)
 

@@ -137,7 +137,7 @@ class Hands:
 
     async def opens(self) -> None:
         """Wait until the question accepts keys."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not self.answers_now():
                 await self.pilot.pause(0.05)
 

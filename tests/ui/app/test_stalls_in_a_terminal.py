@@ -15,7 +15,7 @@ from tests.ui.terminals import REASON, TMUX, Tmux
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 STALLS = Path(__file__).parent / "stalls"
-CALM_S = 2.0
+CALM_S = 20.0
 """Seconds allowed for drawing everything after the last stall."""
 PROMPTS = 4
 ANSWERS = "".join(f'[[reply]]\ntext = "Answer number {number}."\n' for number in range(1, PROMPTS + 1))

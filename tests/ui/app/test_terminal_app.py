@@ -57,7 +57,7 @@ async def test_a_handler_that_fails_ends_the_app_and_is_reported_to_its_caller()
     task = await running(app)
     app.simulate_key("x")
     with pytest.raises(ZeroDivisionError, match="a mistake"):
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 60)
     assert not app.is_running
 
 
@@ -68,7 +68,7 @@ async def test_a_worker_that_fails_does_not_end_it() -> None:
     await asyncio.sleep(0.1)
     assert not task.done()
     app.simulate_key("q")
-    assert await asyncio.wait_for(task, 10) == 7
+    assert await asyncio.wait_for(task, 60) == 7
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -76,7 +76,7 @@ async def test_a_signal_ends_it_in_order(number: signal.Signals) -> None:
     app = Small()
     task = await running(app)
     os.kill(os.getpid(), number)
-    assert await asyncio.wait_for(task, 10) == 128 + number
+    assert await asyncio.wait_for(task, 60) == 128 + number
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -84,6 +84,6 @@ async def test_a_signal_after_its_end_does_not_cut_the_end_of_the_session_short(
     app = Small()
     task = await running(app)
     app.simulate_key("q")
-    assert await asyncio.wait_for(task, 10) == 7
+    assert await asyncio.wait_for(task, 60) == 7
     assert signal.getsignal(number) is not signal.SIG_DFL
     os.kill(os.getpid(), number)

@@ -183,7 +183,7 @@ async def test_a_signal_ends_the_turn_and_keeps_what_arrived(place: Place, numbe
     async with server(STALL) as standing:
         process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
         process.stdin.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while b"text_delta" not in await process.stdout.readline():
                 pass
         process.send_signal(number)
@@ -260,7 +260,7 @@ async def test_output_need_not_be_read_to_the_end(place: Place) -> None:
         process.stdin.close()
         await process.stdout.readline()
         process.stop_reading()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             code = await process.wait()
         assert await process.stderr.read() == b""
     assert code == 141

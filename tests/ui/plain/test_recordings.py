@@ -39,7 +39,7 @@ tools = [{ name = "bash", input = { command = "sleep 0.3; echo done" } }]
 [[reply]]
 text = "It is done."
 """
-LIMIT_S = 30
+LIMIT_S = 60
 
 
 def reply(text: str) -> MessageAdded:

@@ -196,7 +196,7 @@ async def test_the_work_ends_as_soon_as_its_reader_has_gone_although_nothing_is_
             asyncio.get_running_loop().call_soon(source.close)
             await asyncio.Event().wait()
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             with pytest.raises(BrokenPipeError):
                 await until_stopped(work(), sink)
         assert not asyncio.get_running_loop().remove_reader(sink.fileno())

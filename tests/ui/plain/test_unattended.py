@@ -92,7 +92,7 @@ async def test_with_no_time_at_all_nothing_is_waited_for_and_that_is_said(tmp_pa
 async def test_subagents_are_waited_for_without_a_limit(tmp_path: Path) -> None:
     script = far(calls(task(background=True))) + far(says("Asked.")) + of_subagent(says("There are three."))
     async with waiting(tmp_path, script, 0.0) as (session, wait, said):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await wait.come() is True
         assert "There are three." in session.inbox.waiting[0].text
         assert said == []

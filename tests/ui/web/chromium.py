@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import ClientSession, ClientWebSocketResponse
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
     "--headless",

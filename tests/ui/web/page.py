@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession, ClientWebSocketResponse, CookieJar, WSMsgType
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 class Page:
