@@ -7,34 +7,39 @@ import struct
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from harness.sandbox.git_places import folder_of
+
 _HEADER, _FIXED, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
 _NAME_BEGINS = (62, 64)
 """Where the path of an entry begins, in bytes from its start; later where it has further flags."""
 
 
-def tracked(repositories: Iterable[str], paths: Collection[str], *, whatever: bool) -> set[str]:
-    """Those of `paths` that a repository tracks.
+def index_of(repository: str) -> str:
+    """The index of a checkout, from the path of its folder or file named .git."""
+    return f"{folder_of(repository)}/index"
+
+
+def tracked(repositories: Iterable[str], paths: Collection[str]) -> dict[str, bool]:
+    """Those of `paths` that a repository tracks, each with whether git has it in the same words.
 
     Args:
-        repositories: folders named .git.
-        paths: absolute, of files.
-        whatever: also where the file is not as git has it. False: only such as git has in the same words, so that
-            `git add` by a command that sees an empty file does not open the true one.
+        repositories: folders and files named .git.
+        paths: absolute, of files. One that is empty in git and not here does not count: what a command adds that sees
+            it empty.
     """
-    found: set[str] = set()
+    found: dict[str, bool] = {}
     for repository in repositories:
         top = posixpath.dirname(repository)
         below = {path: path[len(top) + 1 :] for path in paths if path.startswith(f"{top}/")}
         if not below:
             continue
         try:
-            index = Path(repository, "index").read_bytes()
+            index = Path(index_of(repository)).read_bytes()
         except OSError:
             continue
-        for path, name in below.items():
-            blob = _blob(index, os.fsencode(name))
-            if blob and ((whatever and blob != _blob_of(b"")) or blob == _blob_of_file(path)):
-                found.add(path)
+        blobs = {path: _blob(index, os.fsencode(name)) for path, name in below.items()}
+        same = {path: blob == _blob_of_file(path) for path, blob in blobs.items()}
+        found |= {path: same[path] for path, blob in blobs.items() if same[path] or blob not in _NOTHING}
     return found
 
 
@@ -52,6 +57,10 @@ def _blob(index: bytes, name: bytes) -> bytes:
                 return index[entry + 40 : entry + 60]
         at += 1
     return b""
+
+
+_NOTHING = (b"", bytes.fromhex("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
+"""No blob, and that of an empty file."""
 
 
 def _blob_of(content: bytes) -> bytes:

@@ -73,15 +73,19 @@ def _folders_of(top: str) -> list[str]:
     if posixpath.isdir(named):
         real = real_path(named)
         return [real] if real == named else []  # anyone could have put the link there
-    text = _text(named)
-    if not text.startswith("gitdir:"):
-        return []
-    folder = real_path(posixpath.join(top, text.removeprefix("gitdir:").strip()))
+    folder = folder_of(named)
     if (back := _text(f"{folder}/gitdir")) and real_path(posixpath.join(folder, back)) == named:
         shared = real_path(posixpath.join(folder, _text(f"{folder}/commondir")))
         return [shared] if posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/") else []
     places = _WORKTREE.findall(_text(f"{folder}/config"))
     return [folder] if places and real_path(posixpath.join(folder, places[-1].strip('"'))) == top else []
+
+
+def folder_of(named: str) -> str:
+    """The folder of git that a path named .git is or leads to; whoever writes there decides where."""
+    text = "" if posixpath.isdir(named) else _text(named)
+    leads = text.startswith("gitdir:")
+    return real_path(posixpath.join(posixpath.dirname(named), text[7:].strip())) if leads else named
 
 
 def _with_inner(folder: str) -> Iterator[str]:

@@ -5,19 +5,24 @@ A folder is read again when its ctime has changed, which no program can set: an 
 changes it. A folder that changed within the resolution of that clock is read again in any case.
 """
 
+import hashlib
+import json
 import os
 import posixpath
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from harness.base.files import real_path
-from harness.sandbox.git_index import tracked
+from harness.base.files import real_path, replace_atomically
+from harness.sandbox.git_index import index_of, tracked
 
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", "__pycache__"})
 """Folders of packages: their keys are examples that everyone has."""
 _MOST_FOLDERS = 20_000
+_TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
+UNWRITABLE = "cannot be written"
 _CLOCK_NS = 20_000_000
 """The coarse clock of file systems, in nanoseconds."""
 _GONE = (0, 0)
@@ -46,8 +51,8 @@ class Marked:
     obeyed: list[str] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
     """The folders named .git."""
-    complete: bool = True
-    """False: there were too many folders, and the rest was not searched."""
+    cannot_hold: str = ""
+    """Why not every key is known; empty: they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +65,41 @@ class _Folder:
 
 
 class MarkedFiles:
-    """The marked files of some folders."""
+    """The marked files of some folders.
 
-    def __init__(self, marks: Marks, most_folders: int = _MOST_FOLDERS) -> None:
+    A command can tell git to track anything, with any content. So a key file is visible only if git tracked it when its
+    folder was first searched, or has had it in the same words since then, which whoever cannot read it does not know.
+    """
+
+    def __init__(self, marks: Marks, memory: Path | None = None, most_folders: int = _MOST_FOLDERS) -> None:
+        """`memory`: a folder that no command writes, for what later sessions have to know; None: there is none."""
         self._marks = marks
+        self._memory = memory
         self._most = most_folders
         self._known: dict[str, _Folder] = {}
-        self._shown: set[str] = set()
-        """Tracked key files, which stay visible for the session."""
+        self._shown: dict[str, set[str]] = {}
+        """For each folder, the key files that are visible because git tracks them."""
         self._asked: dict[str, tuple[tuple[tuple[int, int], ...], frozenset[str]]] = {}
         """For each folder, the indexes and the keys that were compared last."""
         self._hidden: dict[str, dict[tuple[int, int], str]] = {}
         """For each folder, the keys that were found last, by their stamps."""
 
-    def find(self, top: str) -> Marked:
-        """The marked files below `top`. Tracked files are not keys: git shows them anyway."""
+    def find(self, top: str, around: Iterable[str] = ()) -> Marked:
+        """The marked files below `top`. Tracked files are not keys: git shows them anyway.
+
+        `around`: folders above that are repositories.
+        """
         found, left, seen = Marked(), [top], 0
         while left:
             if (seen := seen + 1) > self._most:
-                found.complete = False
+                found.cannot_hold = _TOO_MANY
                 break
             folder = self._look_into(left.pop())
             left += folder.folders
             found.keys += folder.keys
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
-        self._leave_tracked(top, found)
+        self._leave_tracked(top, found, [f"{one}/.git" for one in around])
         self._keep_hidden(top, found)
         return found
 
@@ -93,22 +107,54 @@ class MarkedFiles:
         """Add keys that are keys no longer by their path, because a command has moved or renamed a folder around them.
         The file itself is mounted over, so its stamp stays."""
         keys = set(found.keys)
-        lost = {stamp: path for stamp, path in self._hidden.get(top, {}).items() if path not in keys | self._shown}
+        lost = {
+            stamp: path
+            for stamp, path in self._hidden.get(top, {}).items()
+            if path not in keys | self._shown.get(top, set())
+        }
         kept = {stamp: path for stamp, path in lost.items() if stamp_of(path) == stamp}
         if moved := lost.keys() - kept.keys():
             kept |= {stamp: path for stamp, path in _stamps_below(top, {inode for inode, _ in moved}) if stamp in moved}
         found.keys += sorted(set(kept.values()) - keys)
         self._hidden[top] = {stamp_of(path): path for path in found.keys}
 
-    def _leave_tracked(self, top: str, found: Marked) -> None:
+    def _leave_tracked(self, top: str, found: Marked, around: Iterable[str]) -> None:
         """Take what git tracks from the keys. The index is read again when it or the keys have changed."""
-        indexes = tuple(stamp_of(f"{repository}/index") for repository in found.repositories) if found.keys else ()
+        named = [*around, *found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))]
+        indexes = tuple(stamp_of(index_of(one)) for one in named) if found.keys else ()
         asked = (indexes, frozenset(found.keys))
-        if (before := self._asked.get(top)) != asked:
-            first = before is None
-            self._shown.update(tracked(found.repositories, set(found.keys) - self._shown, whatever=first))
-            self._asked[top] = asked
-        found.keys = [path for path in found.keys if path not in self._shown]
+        if self._asked.get(top) != asked:
+            before = self._shown[top] if top in self._shown else self._remembered(top)
+            in_git = tracked(named, found.keys)
+            shown = {path for path, same in in_git.items() if same or before is None or path in before}
+            shown |= {path for path in before or () if not os.path.lexists(path)}  # another commit is checked out
+            if shown != before and (why := self._remember(top, shown)):
+                found.cannot_hold = why
+                return
+            self._shown[top], self._asked[top] = shown, asked
+        found.keys = [path for path in found.keys if path not in self._shown[top]]
+
+    def _file(self, top: str) -> Path | None:
+        return self._memory and self._memory / f"{hashlib.sha256(os.fsencode(top)).hexdigest()[:32]}.json"
+
+    def _remembered(self, top: str) -> set[str] | None:
+        """The key files of a folder that were visible last; None: it was never searched before."""
+        try:
+            return set(map(str, json.loads(file.read_bytes()))) if (file := self._file(top)) else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, TypeError):
+            return set()  # only what git has in the same words
+
+    def _remember(self, top: str, shown: set[str]) -> str:
+        """Keep which key files of a folder are visible; returns why that is not possible."""
+        file = self._file(top)
+        try:
+            if file:
+                replace_atomically(file, json.dumps(sorted(shown)).encode(), private=True)
+        except OSError as error:
+            return f"{file} {UNWRITABLE} ({error.strerror})"
+        return ""
 
     def _look_into(self, path: str) -> _Folder:
         stamp = stamp_of(path)

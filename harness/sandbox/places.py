@@ -116,7 +116,6 @@ _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 
 
 WHOLE_DISK = "the workspace is the whole disk"
-_TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
 _TOO_MANY_GUARDED = "the workspace has too many files with keys, or that other programs obey, to guard each of them"
 _MOST_GUARDED = 500
 """Each is a mount, and what bubblewrap needs for them grows with the square: 0.4 s for 500, 6 s for 2,000."""
@@ -185,17 +184,18 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
 class Places:
     """Looks at the disk for the profiles of a program, and keeps what it has found."""
 
-    def __init__(self, home: str, environ: Mapping[str, str], marks: Marks) -> None:
+    def __init__(self, home: str, environ: Mapping[str, str], marks: Marks, memory: Path | None = None) -> None:
         """
         Args:
             home: that of the user; links in it are resolved.
             environ: the variables that say where tools are.
             marks: says of a path in the workspace whether it holds keys, or is obeyed by its name.
+            memory: where it is kept which key files are visible because git tracks them; None: nowhere.
         """
         self._home, self._home_as_named = os.path.realpath(home), home
         self._environ = environ
         self._marks = marks
-        self._files = MarkedFiles(marks)
+        self._files = MarkedFiles(marks, memory)
         self._of_the_machine: Machine | None = None
         self._git: dict[tuple[str, ...], GitPlaces] = {}
 
@@ -214,12 +214,12 @@ class Places:
         if real not in self._git:
             self._git[real] = git_places(real, self._too_wide)
         git = self._git[real]
-        found = [] if "/" in real else [self._files.find(top) for top in (*real, *git.tops)]
+        found = [] if "/" in real else [self._files.find(top, git.tops) for top in (*real, *git.tops)]
         git = git.with_repositories([one for each in found for one in each.repositories if _in(one, real)])
         keys = tuple(path for each in found for path in each.keys)
         obeyed = tuple(path for each in found for path in each.obeyed if _in(path, real))
         guarded = sum(map(len, (keys, obeyed, git.pinned, git.hooks, git.settings)))
-        cannot_hold = WHOLE_DISK if "/" in real else "" if all(each.complete for each in found) else _TOO_MANY
+        cannot_hold = WHOLE_DISK if "/" in real else next((one.cannot_hold for one in found if one.cannot_hold), "")
         if guarded > _MOST_GUARDED:
             keys, cannot_hold = (), _TOO_MANY_GUARDED
         return Machine(

@@ -95,6 +95,7 @@ class Sandbox:
         return probe(self._search_path)
 
     def _state_with(self, enforcers: "Enforcers") -> SandboxState:
+        from harness.sandbox.marked_files import UNWRITABLE
         from harness.sandbox.places import WHOLE_DISK
 
         found, why = enforcers.state, self._cannot_hold
@@ -102,7 +103,7 @@ class Sandbox:
             why = WHOLE_DISK
         if found.level is SandboxLevel.NONE or not why:
             return found
-        repair = "start in a smaller folder"
+        repair = "make that possible" if UNWRITABLE in why else "start in a smaller folder"
         if why == WHOLE_DISK:
             return SandboxState(SandboxLevel.NONE, "", why, repair)
         return replace(found, level=SandboxLevel.FILES, why=why, repair=repair)

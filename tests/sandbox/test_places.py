@@ -29,14 +29,14 @@ def home() -> Iterator[Path]:
         pytest.skip("only root makes a home there")
 
 
-def places(home: Path, workspace: Path, **environ: str) -> Places:
+def places(home: Path, workspace: Path, memory: Path | None = None, **environ: str) -> Places:
     around = Surroundings(str(workspace), os.path.realpath(home))
     marks = Marks(around.key_inside, around.run_or_obeyed)
-    return Places(str(home), {"PATH": "/usr/bin:/bin", **environ}, marks)
+    return Places(str(home), {"PATH": "/usr/bin:/bin", **environ}, marks, memory)
 
 
 def work(home: Path, *roots: Path, allowance: Allowance = NOTHING_MORE, **env: str) -> Profile:
-    machine = places(home, roots[0], **env).look([str(root) for root in roots])
+    machine = places(home, roots[0], None, **env).look([str(root) for root in roots])
     return profile_for(ProfileName.WORK, machine, allowance)
 
 
@@ -310,6 +310,67 @@ def test_a_file_that_git_was_told_of_in_the_session_stays_hidden(home: Path) -> 
     assert look.look([str(workspace)]).keys == (*before, str(workspace / ".env"))
 
 
+def told(workspace: Path, path: str) -> None:
+    """Let git track a path with the content of another file, as a command in the sandbox can."""
+    blob = git(workspace, "hash-object", "-w", "f").strip()
+    git(workspace, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
+
+
+def test_what_a_command_tells_git_to_track_stays_hidden_in_later_sessions(home: Path) -> None:
+    workspace, memory = repository(home / "w"), home / "state" / "visible"
+    written(workspace / ".env"), written(workspace / "own.pem")
+
+    def hidden(look: Places | None = None) -> set[str]:
+        keys = (look or places(home, workspace, memory)).look([str(workspace)]).keys
+        return {os.path.relpath(key, workspace) for key in keys if key.startswith(f"{workspace}/")}
+
+    assert hidden() == {".env", "own.pem"}
+    told(workspace, ".env")
+    told(workspace, "later.pem")
+    git(workspace, "commit", "-qm", "y")
+    written(workspace / "later.pem")
+    assert hidden() == {".env", "own.pem", "later.pem"}
+    session = places(home, workspace, memory)
+    hidden(session)
+    git(workspace, "add", "-f", "own.pem")  # by the user, who can read it
+    assert hidden(session) == hidden() == {".env", "later.pem"}
+    written(workspace / "own.pem", "changed\n")
+    assert hidden(session) == hidden() == {".env", "later.pem"}
+    (workspace / "own.pem").rename(workspace / "aside")
+    assert hidden() == {".env", "later.pem"}  # as where another commit is checked out
+    (workspace / "aside").rename(workspace / "own.pem")
+    assert hidden() == {".env", "later.pem"}
+    git(workspace, "rm", "-qf", "--cached", "own.pem")
+    assert hidden(session) == hidden() == {".env", "own.pem", "later.pem"}
+    told(workspace, "own.pem")
+    assert hidden(session) == hidden() == {".env", "own.pem", "later.pem"}
+    for file in memory.iterdir():
+        file.write_text("[1, {")
+    assert hidden() == {".env", "own.pem", "later.pem"}
+
+
+def test_tracked_keys_stay_in_a_worktree_and_in_a_folder_of_a_repository(home: Path) -> None:
+    main = repository(home / "main")
+    written(main / "in/test.pem", "public\n")
+    git(main, "add", "-f", ".")
+    git(main, "commit", "-qm", "y")
+    git(main, "worktree", "add", "-q", str(home / "tree"))
+    for folder in (home / "tree", main / "in"):
+        written(folder / ".env")
+        (file,) = folder.rglob("test.pem")
+        file.write_text("changed\n")
+        profile = work(home, folder)
+        assert [profile.access(str(one)) for one in (file, folder / ".env")] == [Access.WRITE, Access.NONE]
+
+
+def test_where_it_cannot_be_kept_which_keys_are_visible_nothing_is_held(home: Path) -> None:
+    workspace, memory = repository(home / "w"), written(home / "file") / "visible"
+    look = places(home, workspace, memory)
+    assert f"{memory}/" in look.look([str(workspace)]).cannot_hold
+    (home / "file").unlink()
+    assert look.look([str(workspace)]).cannot_hold == ""
+
+
 def test_a_key_that_appears_is_hidden_from_the_next_command(home: Path) -> None:
     workspace = home / "w"
     (workspace / "a/b").mkdir(parents=True)
@@ -435,7 +496,7 @@ def test_a_workspace_with_too_many_folders_is_not_complete(tmp_path: Path) -> No
     for number in range(12):
         (tmp_path / str(number)).mkdir()
     marks = Marks(lambda path: False, lambda path: False)
-    assert [MarkedFiles(marks, most).find(str(tmp_path)).complete for most in (12, 13)] == [False, True]
+    assert [bool(MarkedFiles(marks, None, most).find(str(tmp_path)).cannot_hold) for most in (12, 13)] == [True, False]
     assert Places(str(tmp_path), {}, marks).look(["/"]).cannot_hold == "the workspace is the whole disk"
     assert not Places(str(tmp_path), {}, marks).look([str(tmp_path)]).cannot_hold
 

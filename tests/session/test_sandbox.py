@@ -12,7 +12,8 @@ from harness.events import Event, SandboxFound
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.sandbox import Allowance, ProfileName, SandboxLevel, SandboxState
+from harness.sandbox import Access, Allowance, ProfileName, SandboxLevel, SandboxState
+from harness.sandbox.sandbox import Sandbox
 from harness.session import NoAsker, Session, open_session
 from harness.tools.tool import Effect
 from harness.ui.app.activity import status_of
@@ -105,6 +106,18 @@ async def test_a_session_that_requires_the_full_sandbox_does_not_begin_where_bub
         assert ended.err.endswith("; to start without it: --sandbox auto.\n")
     ended = await run(place, "-p", "hello", env=without | {"HARNESS_SANDBOX": "auto"})
     assert (ended.code, "sandbox: " in ended.err) == (0, True)
+
+
+@pytest.mark.skipif(Sandbox().state.level is not SandboxLevel.FULL, reason="this machine has no full sandbox")
+async def test_a_command_does_not_write_the_state_of_this_program_in_a_workspace_that_holds_it(tmp_path: Path) -> None:
+    async with PracticeServer(script=Script.parse(says("Hello."))) as server:
+        loaded = settings_of(tmp_path, server.base_url, sandbox="auto")
+        loaded = replace(loaded, settings=loaded.settings.model_copy(update={"workspace": tmp_path}))
+        async with await open_session(loaded, NoAsker(), warm=False) as session:
+            granted = session.processes.sandbox.granted(ProfileName.WORK)
+            assert granted is not None
+            files = [*map(str, (session.state_folder / "visible-keys").iterdir())]
+    assert [granted.access(file) for file in (*files, str(tmp_path / "new"))] == [Access.READ, Access.WRITE]
 
 
 async def test_the_list_of_rules_names_what_the_sandbox_was_opened_for(opened: Session) -> None:

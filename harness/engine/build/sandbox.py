@@ -3,10 +3,12 @@
 import os
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 
 from harness.base.errors import SettingsError
 from harness.base.files import home_folder
 from harness.engine.permissions.session_rules import SessionRules
+from harness.journal import state_folder
 from harness.permissions import PermissionRule
 from harness.processes.search_path import own_search_path
 from harness.sandbox import SandboxLevel
@@ -27,7 +29,7 @@ def sandbox_for(settings: Settings, rules: SessionRules | None = None, hosts: Ho
     """
     sandbox = Sandbox(
         settings.sandbox,
-        places=_places(rules) if rules else None,
+        places=_places(rules, state_folder(settings.state_dir)) if rules else None,
         roots=lambda: rules.workspace.roots if rules else (settings.workspace,),
         hosts=hosts,
         inherited=settings.sandbox_env,
@@ -41,15 +43,20 @@ def sandbox_for(settings: Settings, rules: SessionRules | None = None, hosts: Ho
     return sandbox
 
 
-def _places(rules: SessionRules) -> Callable[[], Places]:
+def _places(rules: SessionRules, state: Path) -> Callable[[], Places]:
     book = rules.permissions.book
     assert book is not None
 
     def holds_keys(path: str) -> bool:
         return book.around.key_inside(path) or book.withholds(path)
 
+    def is_obeyed(path: str) -> bool:
+        return path == ours or book.around.run_or_obeyed(path)
+
+    ours = os.path.realpath(state)  # perhaps in the workspace
+
     @lru_cache(maxsize=1)
     def places(_: tuple[PermissionRule, ...]) -> Places:
-        return Places(str(home_folder()), os.environ, Marks(holds_keys, book.around.run_or_obeyed))
+        return Places(str(home_folder()), os.environ, Marks(holds_keys, is_obeyed), state / "visible-keys")
 
     return lambda: places(book.rules)  # a new rule may hide what was found before
