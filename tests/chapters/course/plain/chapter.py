@@ -23,14 +23,14 @@ def with_a_step_that_never_comes() -> Lesson:
 
 def with_a_script(folder: Path, script: str) -> Lesson:
     """The demo of the first chapter, against a model that plays something else."""
-    shutil.copytree(first().folder, folder / first().name)
+    shutil.copytree(first().folder, folder / first().name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / first().name / "script.toml").write_text(script, "utf-8")
     return replace(first(), folder=folder / first().name)
 
 
 def with_its_mistake_corrected(folder: Path) -> Lesson:
     """The first chapter, in a workspace without the mistake that it is about."""
-    shutil.copytree(first().folder, folder / first().name)
+    shutil.copytree(first().folder, folder / first().name, ignore=shutil.ignore_patterns("__pycache__"))
     program = folder / first().name / "workspace" / "count.py"
     program.write_text(program.read_text("utf-8").replace("note.txt", "notes.txt"), "utf-8")
     return replace(first(), folder=folder / first().name)
