@@ -150,7 +150,7 @@ class _Runner:
         self._sandbox = Sandbox(
             "off" if search_path is None else "auto",
             places=lambda: places,
-            roots=lambda: (canary.work,),
+            roots=lambda _: (canary.work,),
             hosts=no_hosts,
             search_path=search_path or "",
         )

@@ -48,7 +48,7 @@ async def seconds(processes: Processes, profile: ProfileName, folder: Path) -> f
 
 async def main(folder: Path, rounds: int) -> None:
     """Measure, and print a table."""
-    sandbox = Sandbox(roots=lambda: (folder,), hosts=no_hosts, search_path=own_search_path(folder))
+    sandbox = Sandbox(roots=lambda _: (folder,), hosts=no_hosts, search_path=own_search_path(folder))
     processes = Processes(sandbox=sandbox)
     profiles = [one for one in ProfileName if one is not ProfileName.WORK or sandbox.state.level == "full"]
     print(f"sandbox: {sandbox.state.in_words}")

@@ -69,6 +69,8 @@ class PermissionRequest:
     """What its command may read, write and reach if it is allowed."""
     allowance: Allowance = NOTHING_MORE
     """What the answer yes adds to that."""
+    workspace: str = ""
+    """The folder in which the calling agent works, links resolved; empty: that of the session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,13 @@ from harness.permissions.held import (
 )
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
-from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
+from harness.permissions.requirements import READS, Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
 from harness.permissions.variables import harmless_assignment
 from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.tool import Effect
 
+OF_OTHERS = "it is another working tree of this repository, where others work"
 THE_CALL = "the call"
 """The missing part of a call without parts."""
 MOST_PARTS = 3
@@ -91,6 +92,8 @@ class RuleBook:
         self.around = around
         self._own_tools = tuple(own_tools)
         self._rules = tuple(rules)
+        self._trees: dict[str, tuple[Surroundings, tuple[PermissionRule, ...], RuleBook | None]] = {}
+        """Other working trees by their folder: what is around each, and the book made of the rules as they were."""
 
     @property
     def rules(self) -> tuple[PermissionRule, ...]:
@@ -110,6 +113,27 @@ class RuleBook:
         """Remove a rule."""
         self._rules = tuple(one for one in self._rules if one != rule)
 
+    def add_tree(self, around: Surroundings) -> None:
+        """Decide calls of agents in another working tree of the repository by the same rules, whose relative paths are
+        meant from there."""
+        self._trees[around.workspace] = around, (), None
+
+    def at(self, workspace: str) -> "RuleBook":
+        """The book for calls of an agent that works in this folder."""
+        if workspace not in self._trees:
+            return self
+        around, rules, book = self._trees[workspace]
+        if book is None or rules is not self._rules or book.around.added != self.around.added:
+            around = replace(around, added=self.around.added)
+            moved = (_moved(rule, self.around.workspace, around, self._own_tools) for rule in self._rules)
+            book = RuleBook(around, moved, self._own_tools)
+            self._trees[workspace] = around, self._rules, book
+        return book
+
+    def of(self, path: str) -> "RuleBook":
+        """The book of the working tree that holds this real absolute path."""
+        return self.at(next((one for one in self._trees if f"{path}/".startswith(f"{one}/")), ""))
+
     def denies(self, tool: str) -> bool:
         """Whether a rule denies every call of this tool."""
         return any(rule.verdict is Verdict.DENY and rule.names_tool(tool) for rule in self._rules)
@@ -123,7 +147,8 @@ class RuleBook:
 
     def matters(self, path: str) -> bool:
         """Whether the answer to `questions` must name a file found in a folder; takes its real absolute path."""
-        return self.around.key_inside(path) or self.withholds(path)
+        book = self.of(path)
+        return book.around.key_inside(path) or book.withholds(path)
 
     def withholds(self, path: str) -> bool:
         """Whether a rule excludes this file from searches: it denies reading it or requires a question."""
@@ -215,6 +240,8 @@ class RuleBook:
                 return Problem(need.shown, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND if need.shows:
                 return Problem(f"it uses {', '.join(f'${name}' for name in need.shows)}, which may hold a secret")
+            case RequirementKind.COMMAND if not need.looks and any(map(self.around.of_others, need.folders)):
+                return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND:
                 return None if need.looks or need.implied else _command_problem(need)
             case RequirementKind.TOOL:
@@ -241,6 +268,8 @@ class RuleBook:
         if need.pattern and (odd := _odd_match(need, disk)):
             return Problem(odd)
         elsewhere = "it is outside the workspace"
+        if need.kind not in READS and any(map(self.around.of_others, real)):
+            return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
         match need.kind:
             case RequirementKind.LIST:
                 return (
@@ -292,13 +321,28 @@ class RuleBook:
         return any(path is not None and named(path) for path in paths)
 
 
+def _moved(rule: PermissionRule, workspace: str, around: Surroundings, own_tools: tuple[str, ...]) -> PermissionRule:
+    """A rule as it is meant in another working tree. A link in the repository leads from there to its copy."""
+    moved = parse_rule(rule.verdict, rule.text, around, rule.scope, own_tools)
+    if moved.path is None or not rule.real_folder:
+        return moved
+    inside = rule.real_folder == workspace or rule.real_folder.startswith(f"{workspace}/")
+    real = around.workspace + rule.real_folder.removeprefix(workspace) if inside else rule.real_folder
+    absolute = rule.path is not None and moved.path.text == rule.path.text
+    return replace(moved, real_folder=rule.real_folder if absolute else real)
+
+
 def _what_git_exchanges(request: PermissionRequest, around: Surroundings) -> Allowance:
     """What is read-only in the profile WORK, but neither hooks nor settings of git."""
     if (granted := request.sandbox) is None:
         return NOTHING_MORE
     own = {f"{root}/.git" for root in granted.writable}
     others = (path for path in granted.read_only if around.run_or_obeyed(path) and path not in own)
-    return Allowance(tuple(path for path in others if "/.git/" not in path or "/.git/worktrees/" in path))
+
+    def exchanged(path: str) -> bool:
+        return "/.git/" not in path or ("/.git/worktrees/" in path and not around.apart)
+
+    return Allowance(tuple(filter(exchanged, others)))
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:
@@ -405,7 +449,7 @@ class Permissions:
 
     def questions(self, request: PermissionRequest) -> DiskQuestions:
         """The facts that `decide` needs from the disk."""
-        return DiskQuestions() if self.book is None else self.book.questions(request)
+        return DiskQuestions() if self.book is None else self.book.at(request.workspace).questions(request)
 
     def matters(self, path: str) -> bool:
         """Whether a file found in a folder is relevant to `decide`; takes its real absolute path."""
@@ -415,8 +459,9 @@ class Permissions:
         """Whether a tool's search skips this file: a rule names it, or its `content` may be keys."""
         if self.book is None:
             return False
-        keys = content and self.mode is not Mode.YOLO and self.book.around.key_inside(path)
-        return keys or self.book.withholds(path)
+        book = self.book.of(path)
+        keys = content and self.mode is not Mode.YOLO and book.around.key_inside(path)
+        return keys or book.withholds(path)
 
     def decide(self, request: PermissionRequest) -> Decision:
         """May this call run?"""
@@ -427,7 +472,8 @@ class Permissions:
                 return decision
         if request.outside is not None and (self.book is None or request.effect is not Effect.READ):
             return Deny(f"{request.outside} is outside the workspace", by="rule")
-        judgement = None if self.book is None else self.book.judge(request, allowing=not planning)
+        book = self.book and self.book.at(request.workspace)
+        judgement = None if book is None else book.judge(request, allowing=not planning)
         if judgement is not None and judgement.denied:
             return Deny(judgement.denied, by="rule")
         match request.effect:
@@ -491,7 +537,7 @@ class Permissions:
 
     def _refused(self, request: PermissionRequest, refused: Allowance) -> Ask:
         """The question about a line that needs more than the sandbox gave it."""
-        around = Surroundings("", "") if self.book is None else self.book.around
+        around = Surroundings("", "") if self.book is None else self.book.at(request.workspace).around
         shown = [f"`{one}`" for one in (*map(around.shown, refused.paths), *refused.hosts)]
         why = f"the sandbox keeps it from {', '.join(shown)}"
         guarded = around.key(refused.paths) or around.protected(refused.paths) or around.obeyed(refused.paths)

@@ -186,6 +186,9 @@ class Surroundings:
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     added: tuple[str, ...] = ()
     """Further folders that count as inside; absolute, links resolved."""
+    apart: tuple[str, ...] = ()
+    """Other working trees of the repository, where others work; absolute, links resolved. To change something there is
+    asked about, whatever rules allow."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _named: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -214,6 +217,10 @@ class Surroundings:
     def inside(self, path: str) -> bool:
         """The path is the workspace or a further folder, or in one."""
         return any(path == one or path.startswith(f"{one.rstrip('/')}/") for one in (self.workspace, *self.added))
+
+    def of_others(self, path: str) -> bool:
+        """The path is in another working tree of the repository."""
+        return any(f"{path}/".startswith(f"{one}/") for one in self.apart) and not self.inside(path)
 
     def key(self, paths: Iterable[str]) -> bool:
         """One of the paths, each named as such, holds keys or may hold one."""

@@ -32,6 +32,8 @@ class GitPlaces:
     """The repositories around the workspace, where it is a folder of one: git takes what it cannot see for removed."""
     folders: tuple[str, ...] = ()
     """Folders of git outside the workspace, which it writes."""
+    apart: tuple[str, ...] = ()
+    """What git keeps of other working trees, in those folders."""
     pinned: tuple[str, ...] = ()
     """Folders of git in the workspace: nothing else can take their place."""
     hooks: tuple[str, ...] = ()
@@ -43,7 +45,9 @@ class GitPlaces:
         pinned = tuple(repositories)
         every = [each for one in (*pinned, *self.folders) for each in _with_inner(one)]
         hooks = [f"{one}/hooks" for one in every if posixpath.isdir(f"{one}/hooks")]
-        settings = [f"{one}/{name}" for one in every for name in _OBEYED if posixpath.isfile(f"{one}/{name}")]
+        mine = [one for one in every if posixpath.dirname(one) not in self.apart or one in self.folders]
+        settings = [f"{one}/{name}" for one in mine for name in _OBEYED if posixpath.isfile(f"{one}/{name}")]
+        settings += self.apart
         hooks += [named for one in pinned for named in _named_in(f"{one}/config", posixpath.dirname(one))]
         return replace(self, pinned=pinned, hooks=tuple(hooks), settings=tuple(settings))
 
@@ -64,11 +68,41 @@ def git_places(roots: Sequence[str], too_wide: Callable[[str], bool]) -> GitPlac
         tops += [top] if top != root else []
         folders += _folders_of(top)
     outside = [one for one in folders if not any(f"{one}/".startswith(f"{root}/") for root in roots)]
-    return GitPlaces(tuple(dict.fromkeys(tops)), tuple(dict.fromkeys(outside)))
+    linked = [one for one in outside if posixpath.dirname(one) in {f"{shared}/worktrees" for shared in outside}]
+    shared = {posixpath.dirname(posixpath.dirname(one)) for one in linked}
+    apart = [f"{one}/{name}" for one in shared for name in ("worktrees", "HEAD", "index")]
+    return GitPlaces(
+        tuple(dict.fromkeys(tops)), tuple(dict.fromkeys(outside)), apart=tuple(filter(posixpath.exists, apart))
+    )
+
+
+def main_tree(folder: Path) -> Path | None:
+    """The folder in the main working tree for one in a linked worktree; None: it is in none.
+
+    The repository must name the worktree in turn, so nobody can make a folder a part of another one's repository.
+    """
+    top, shared = _linked(folder)
+    return Path(posixpath.dirname(shared), posixpath.relpath(real_path(str(folder)), top)) if shared else None
+
+
+def other_trees(folder: Path) -> tuple[str, ...]:
+    """For a folder in a linked worktree: the main working tree, and the other linked ones."""
+    top, shared = _linked(folder)
+    linked = (_text(str(one)) for one in Path(shared, "worktrees").glob("*/gitdir")) if shared else ()
+    tops = (posixpath.dirname(one) for one in (shared, *linked) if one)
+    return tuple(one for one in map(real_path, tops) if one != top)
+
+
+def _linked(folder: Path) -> tuple[str, str]:
+    """The top of a linked worktree, and the folder .git of its repository; twice empty: it is none."""
+    real = Path(real_path(str(folder)))
+    top = next((str(one) for one in (real, *real.parents) if os.path.lexists(one / ".git")), "")
+    shared = _folders_of(top)[:1] if posixpath.isfile(f"{top}/.git") else []
+    return (top, shared[0]) if shared and posixpath.basename(shared[0]) == ".git" else ("", "")
 
 
 def _folders_of(top: str) -> list[str]:
-    """The folder of git of a checkout, and the one that it shares with others."""
+    """The folder of git of a checkout; in a linked worktree the one that it shares with others first."""
     named = f"{top}/.git"
     if posixpath.isdir(named):
         real = real_path(named)
@@ -76,7 +110,8 @@ def _folders_of(top: str) -> list[str]:
     folder = folder_of(named)
     if (back := _text(f"{folder}/gitdir")) and real_path(posixpath.join(folder, back)) == named:
         shared = real_path(posixpath.join(folder, _text(f"{folder}/commondir")))
-        return [shared] if posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/") else []
+        linked = posixpath.isfile(f"{shared}/HEAD") and folder.startswith(f"{shared}/worktrees/")
+        return [shared, folder] if linked else []
     places = _WORKTREE.findall(_text(f"{folder}/config"))
     return [folder] if places and real_path(posixpath.join(folder, places[-1].strip('"'))) == top else []
 

@@ -48,7 +48,7 @@ class Sandbox:
         choice: Literal["auto", "off", "required"] = "auto",
         *,
         places: "Callable[[], Places] | None" = None,
-        roots: Callable[[], Sequence[Path]] | None = None,
+        roots: Callable[[Path | None], Sequence[Path]] | None = None,
         hosts: Hosts | None = None,
         inherited: Sequence[str] = (),
         search_path: str = os.defpath,
@@ -57,7 +57,8 @@ class Sandbox:
         Args:
             choice: the best that this machine can enforce, nothing, or only the full sandbox.
             places: gives what knows which folders a command may read and write; None: no place holds keys.
-            roots: the folders of the workspace; None: the one where a command starts.
+            roots: the folders of the workspace in which a command starts there; of the session's for None, and where
+                `roots` is None: the folder itself.
             hosts: makes the way of a command into the network from its environment outside, whom to ask, and what it
                 is allowed; None: it has none.
             inherited: patterns of variables that are inherited although their names promise a secret.
@@ -99,7 +100,7 @@ class Sandbox:
         from harness.sandbox.places import WHOLE_DISK
 
         found, why = enforcers.state, self._cannot_hold
-        if self._roots and Path("/") in map(Path, self._roots()):
+        if self._roots and Path("/") in map(Path, self._roots(None)):
             why = WHOLE_DISK
         if found.level is SandboxLevel.NONE or not why:
             return found
@@ -122,15 +123,16 @@ class Sandbox:
         before, self._decided_by = self._decided_by, self.state
         return self.state if before not in (None, self.state) else None
 
-    def granted(self, profile: ProfileName) -> Profile | None:
-        """What a profile grants to a command that starts now, where all of it is enforced; None: it is not.
+    def granted(self, profile: ProfileName, cwd: Path | None = None) -> Profile | None:
+        """What a profile grants to a command that starts now in `cwd`, or in the workspace of the session, where all
+        of it is enforced; None: it is not.
 
         Looks at the disk.
         """
         self._settle()
         if self.state.level is not SandboxLevel.FULL:
             return None
-        granted = self._profile(profile, NOTHING_MORE)
+        granted = self._profile(profile, NOTHING_MORE, cwd)
         return None if self._cannot_hold else granted
 
     async def enter(
@@ -200,7 +202,7 @@ class Sandbox:
     def _profile(self, name: ProfileName, allowance: Allowance, cwd: Path | None = None) -> Profile:
         from harness.sandbox.places import profile_for
 
-        roots = self._roots() if self._roots else (cwd or Path.cwd(),)
+        roots = self._roots(cwd) if self._roots else (cwd or Path.cwd(),)
         with self._looking:
             machine = self._places().look([str(root) for root in roots])
             if machine.cannot_hold != self._cannot_hold:

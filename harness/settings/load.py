@@ -15,6 +15,7 @@ from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
 from harness.definitions import cost_claims, definition_folders
 from harness.hooks import Hook, declared
+from harness.sandbox.git_places import main_tree
 from harness.settings.fields import PRACTICE_MODEL, Settings
 from harness.settings.folder_trust import (
     FolderClaim,
@@ -198,7 +199,7 @@ def load(
         (*notes, *(left_out if trust is False else ())),
         claims,
         trust,
-        partial(remember_trust, user_file.parent, workspace, claiming),
+        partial(remember_trust, user_file.parent, _repository(workspace), claiming),
         (*_secrets((*first, *folder, of_user)), *(header.value for header in settings.headers)),
     )
 
@@ -250,9 +251,15 @@ def _trust(
     given = _merged(others)
     if (answer := given.get("trust_folder")) is not None:
         return _checked({"trust_folder": answer.value}, given).trust_folder
-    if trusts(workspace, given) or is_trusted(user_file.parent, workspace, folder):
+    places = {workspace, _repository(workspace)}  # trust is in the repository, not in one of its working trees
+    if any(trusts(one, given) or is_trusted(user_file.parent, one, folder) for one in places):
         return True
     return None
+
+
+def _repository(workspace: Path) -> Path:
+    """The folder of the main working tree for one in a linked worktree, or the folder itself."""
+    return main_tree(workspace) or workspace
 
 
 def _refuse_redirection(given: Mapping[str, SettingValue]) -> None:

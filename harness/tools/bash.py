@@ -303,7 +303,7 @@ def _obeyed(context: ToolContext) -> dict[str, tuple[int, int]]:
     """What other programs obey in the workspace where a command may write there, and its stamps. Looks at the disk."""
     if context.profile is not ProfileName.WORK:
         return {}
-    granted = context.processes.sandbox.granted(ProfileName.WORK)
+    granted = context.processes.sandbox.granted(ProfileName.WORK, context.workspace.root)
     return {path: stamp_of(path) for path in (granted.read_only if granted else ())}
 
 
@@ -341,7 +341,8 @@ def _ports(context: ToolContext, line: str, text: str) -> tuple[SandboxDenial, .
 
 def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:
     """The paths that the sandbox refused to a command with this output. Looks at the disk."""
-    granted = None if context.profile is ProfileName.FREE else context.processes.sandbox.granted(context.profile)
+    sandbox, root = context.processes.sandbox, context.workspace.root
+    granted = None if context.profile is ProfileName.FREE else sandbox.granted(context.profile, root)
     if granted is None:
         return ()
     denials = refused_paths(text, granted, context.workspace.root)

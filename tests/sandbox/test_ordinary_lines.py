@@ -48,7 +48,7 @@ class Looks:
         self.environment = shell_environment(environ, self.workspace, ProfileName.LOOK)
         nothing = Marks(lambda path: False, lambda path: False)
         places = Places(str(self.home), environ, nothing)
-        self.sandbox = Sandbox(places=lambda: places, roots=lambda: (self.workspace,), search_path=search_path)
+        self.sandbox = Sandbox(places=lambda: places, roots=lambda _: (self.workspace,), search_path=search_path)
         self.processes = Processes(ProcessLimits(time_s=60), sandbox=self.sandbox)
 
     async def run(self, line: str, profile: ProfileName) -> tuple[int | None, str]:

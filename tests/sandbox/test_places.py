@@ -260,7 +260,9 @@ def test_git_works_in_a_worktree_a_submodule_and_a_folder_of_a_repository(home: 
         assert [one for one in said.split() if one.isdigit()] == ["1", "2"], said
         assert " D " not in said, said
     assert git(main, "status", "-s") == "?? beside/\n"
-    assert "Read-only" in shell(work(home, home / "tree"), home / "tree", f"echo x > {main}/.git/hooks/post-commit")
+    git(main, "worktree", "add", "-q", str(home / "other"))
+    for name in ("hooks/post-commit", "HEAD", "index", "worktrees/other/HEAD", "worktrees/new"):
+        assert "Read-only" in shell(work(home, home / "tree"), home / "tree", f"echo x >> {main}/.git/{name}")
     assert "Read-only" in shell(work(home, main / "inner"), main / "inner", "echo x > ../f")
     assert "Read-only" in shell(work(home, main / "inner"), main / "inner", "echo x > ../beside/.git/x")
 

@@ -51,7 +51,7 @@ async def shell(
     program: Path, temporary: Path, root: Path, trace: Trace, limits: ProcessLimits
 ) -> AsyncIterator[Shell]:
     """Runs command lines with their profiles; after the test nothing of them may be left."""
-    sandbox = Sandbox(roots=lambda: (root,), search_path=str(program.parent))
+    sandbox = Sandbox(roots=lambda _: (root,), search_path=str(program.parent))
     processes = Processes(limits, sandbox=sandbox)
     yield Shell(processes, trace, root, limits)
     assert await processes.aclose() == ()
@@ -211,7 +211,7 @@ from harness.sandbox import ProfileName
 from harness.sandbox.sandbox import Sandbox
 
 async def main(root):
-    processes = Processes(sandbox=Sandbox(roots=lambda: (root,), search_path=os.environ["PATH"]))
+    processes = Processes(sandbox=Sandbox(roots=lambda _: (root,), search_path=os.environ["PATH"]))
     await processes.start(
         ("bash", "-c", "setsid sleep 64 & echo up; sleep 64"),
         cwd=root, environment=os.environ, output=root / "output", profile=ProfileName.WORK,
@@ -282,7 +282,7 @@ async def test_where_the_sandbox_cannot_be_made_the_command_did_not_begin(
 
 @full
 async def test_a_workspace_that_is_the_whole_disk_has_no_sandbox(root: Path) -> None:
-    sandbox = Sandbox(roots=lambda: (Path("/"),), search_path=os.environ["PATH"])
+    sandbox = Sandbox(roots=lambda _: (Path("/"),), search_path=os.environ["PATH"])
     assert sandbox.state.in_words == "none: the workspace is the whole disk; to make it full: start in a smaller folder"
     assert sandbox.granted(WORK) is None
     with pytest.raises(SandboxError, match="the whole disk"):
@@ -293,7 +293,7 @@ async def test_a_workspace_that_is_the_whole_disk_has_no_sandbox(root: Path) -> 
 
 @full
 async def test_another_state_is_news_once(root: Path, program: Path) -> None:
-    sandbox = Sandbox(roots=lambda: (root,), search_path=str(program.parent))
+    sandbox = Sandbox(roots=lambda _: (root,), search_path=str(program.parent))
     assert (sandbox.take_change(), sandbox.state.level, sandbox.take_change()) == (None, SandboxLevel.FULL, None)
     for breaks in (True, False):
         program.rename(program.with_name("gone")) if breaks else program.with_name("gone").rename(program)
@@ -341,7 +341,7 @@ async def test_without_a_private_folder_nothing_starts(shell: Shell, temporary: 
 async def test_without_bubblewrap(
     choice: str, profile: ProfileName, runs: bool, root: Path, trace: Trace, limits: ProcessLimits
 ) -> None:
-    sandbox = Sandbox(choice, roots=lambda: (root,), search_path=str(root))  # type: ignore[arg-type]
+    sandbox = Sandbox(choice, roots=lambda _: (root,), search_path=str(root))  # type: ignore[arg-type]
     processes = Processes(limits, sandbox=sandbox)
     heard = bytearray()
     with suppress(SandboxError):
@@ -358,7 +358,7 @@ async def test_without_bubblewrap(
 async def test_a_held_command_does_not_see_the_keys_of_the_environment(
     profile: ProfileName, root: Path, trace: Trace, limits: ProcessLimits
 ) -> None:
-    sandbox = Sandbox(roots=lambda: (root,), search_path=os.environ["PATH"], inherited=("NAMED_*",))
+    sandbox = Sandbox(roots=lambda _: (root,), search_path=os.environ["PATH"], inherited=("NAMED_*",))
     processes, heard = Processes(limits, sandbox=sandbox), bytearray()
     environment = {**trace.environment, "NPM_TOKEN": "a", "NAMED_TOKEN": "b", "PLAIN": "c"}
     line = ("bash", "-c", "echo $NPM_TOKEN $NAMED_TOKEN $PLAIN")

@@ -280,7 +280,7 @@ async def working(context: ToolContext, tmp_path: Path) -> AsyncIterator[ToolCon
     around = Surroundings(str(context.workspace.root), str(tmp_path))
     places = Places(str(tmp_path), os.environ, Marks(lambda path: False, lambda path: around.obeyed((path,))))
     roots = (context.workspace.root,)
-    sandbox = Sandbox(places=lambda: places, roots=lambda: roots, search_path=os.environ["PATH"])
+    sandbox = Sandbox(places=lambda: places, roots=lambda _: roots, search_path=os.environ["PATH"])
     processes = Processes(sandbox=sandbox)
     yield replace(context, processes=processes, profile=ProfileName.WORK)
     await processes.aclose()

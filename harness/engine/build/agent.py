@@ -8,6 +8,7 @@ import logging
 import os
 import random
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,11 @@ from harness.engine.build.shared import shared_parts
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.connection import PracticeFaults
 from harness.engine.conversation import Conversation, TurnLock, ignore
-from harness.engine.core import AgentCore, ModelChoice, Signals, ToolRestriction, web_access
+from harness.engine.core import AgentCore, ModelChoice, SharedParts, Signals, ToolRestriction, web_access
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
+from harness.engine.instruction_files import read_instructions
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.loops.runner import LoopRunner, veto
 from harness.engine.model.calls import ModelCalls
@@ -190,7 +192,7 @@ def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None 
     if parent is None:
         shared = shared_parts(settings, options, conversation, asker, log, session=outputs.stem)
     else:
-        shared = parent.shared
+        shared = _shared_in(settings, parent)
     core = AgentCore(
         settings=settings,
         conversation=conversation,
@@ -212,6 +214,16 @@ def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None 
     )
     _require_prices(core)
     return core
+
+
+def _shared_in(settings: Settings, parent: AgentCore) -> SharedParts:
+    """What a subagent shares with its parent. In another working tree it has the instruction files there, and its
+    calls are decided by the rules of the session."""
+    shared = parent.shared
+    if settings.workspace == parent.settings.workspace:
+        return shared
+    shared.rules.add_tree(settings.workspace)
+    return replace(shared, instructions=read_instructions(settings, shared.notices.append))
 
 
 def _require_prices(core: AgentCore) -> None:

@@ -30,7 +30,7 @@ def sandbox_for(settings: Settings, rules: SessionRules | None = None, hosts: Ho
     sandbox = Sandbox(
         settings.sandbox,
         places=_places(rules, state_folder(settings.state_dir)) if rules else None,
-        roots=lambda: rules.workspace.roots if rules else (settings.workspace,),
+        roots=lambda cwd: rules.workspace_at(cwd).roots if rules else (settings.workspace,),
         hosts=hosts,
         inherited=settings.sandbox_env,
         search_path=own_search_path(settings.workspace),
@@ -47,9 +47,6 @@ def _places(rules: SessionRules, state: Path) -> Callable[[], Places]:
     book = rules.permissions.book
     assert book is not None
 
-    def holds_keys(path: str) -> bool:
-        return book.around.key_inside(path) or book.withholds(path)
-
     def is_obeyed(path: str) -> bool:
         return path == ours or book.around.run_or_obeyed(path)
 
@@ -57,6 +54,6 @@ def _places(rules: SessionRules, state: Path) -> Callable[[], Places]:
 
     @lru_cache(maxsize=1)
     def places(_: tuple[PermissionRule, ...]) -> Places:
-        return Places(str(home_folder()), os.environ, Marks(holds_keys, is_obeyed), state / "visible-keys")
+        return Places(str(home_folder()), os.environ, Marks(book.matters, is_obeyed), state / "visible-keys")
 
     return lambda: places(book.rules)  # a new rule may hide what was found before

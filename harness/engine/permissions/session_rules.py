@@ -28,6 +28,7 @@ from harness.permissions import (
 )
 from harness.permissions.shell.syntax import BASH, PORTABLE, Dialect
 from harness.processes.search_path import inside_folders
+from harness.sandbox.git_places import main_tree, other_trees
 from harness.settings import Settings
 from harness.settings.permission_file import HOSTS, PermissionFile
 from harness.tools.bash import shell_command
@@ -38,7 +39,8 @@ def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
     root = workspace.expanduser().resolve()
     dialect: Dialect = BASH if shell_command("", root)[0].endswith("bash") else PORTABLE
-    return Surroundings(str(root), str(home_folder().resolve()), inside_folders(os.environ, root), dialect)
+    programs = inside_folders(os.environ, root)
+    return Surroundings(str(root), str(home_folder().resolve()), programs, dialect, apart=other_trees(root))
 
 
 class SessionRules:
@@ -55,13 +57,15 @@ class SessionRules:
         cannot be used."""
         self._emit = emit
         self._log = log
-        folder = str(settings.workspace.expanduser().resolve())
+        resolved = settings.workspace.expanduser().resolve()
+        folder = str(main_tree(resolved) or resolved)
         self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file, folder)
         self._changed = asyncio.Event()
         self._book = RuleBook(surroundings_of(settings.workspace), own_tools=own_tools)
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
         self.workspace = Workspace(settings.workspace)
         """The folders that tools may use as their own."""
+        self._trees: dict[Path, Workspace] = {}
         for added in settings.add_dirs:
             try:
                 self._use_folder(added_folder(added))
@@ -156,6 +160,18 @@ class SessionRules:
             self.workspace = replace(self.workspace, added=(*self.workspace.added, folder))
             added = tuple(map(str, self.workspace.added))
             self._book.around = replace(self._book.around, added=added)
+
+    def add_tree(self, root: Path) -> None:
+        """Let agents work in another working tree of the repository, by these rules and in no other folder."""
+        tree = Workspace(root)
+        if tree.root != self.workspace.root and tree.root not in self._trees:
+            self._trees[tree.root] = tree
+            self._book.add_tree(surroundings_of(tree.root))
+
+    def workspace_at(self, folder: Path | None) -> Workspace:
+        """The folders that tools may use for an agent that works there; None: for that of the session."""
+        tree = None if folder is None or not self._trees else self._trees.get(folder.resolve())
+        return self.workspace if tree is None else replace(tree, added=self.workspace.added)
 
     def set_mode(self, mode: str, *, stepping: bool = False) -> None:
         """Decide by another mode from the next call on, also in a turn under way.

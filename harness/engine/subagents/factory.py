@@ -7,6 +7,7 @@ what it shares with its parent.
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from harness import journal
@@ -95,7 +96,7 @@ class SubagentFactory:
             if kept is not None:
                 undo.callback(kept.close)
             conversation = self._conversation(kept, spec)
-            settings = self._settings(conversation.spend.cost_usd, spec)
+            settings = self._settings(conversation, spec)
             own = {tool.name for tool in parent.core.own_tools}
             agent = type(self._agent)(
                 settings,
@@ -120,9 +121,16 @@ class SubagentFactory:
             undo.pop_all()
         return RecordedSubagent(agent, spec.agent, kept, self._warn)
 
-    def _settings(self, spent_usd: float, spec: SubagentSpec) -> Settings:
-        """Those of the parent with the limits of one task; the subagent has cost `spent_usd` in earlier tasks."""
-        parent = self._parent
+    def _settings(self, conversation: Conversation, spec: SubagentSpec) -> Settings:
+        """Those of the parent with the limits of one task, on top of what earlier tasks have cost, and with the working
+        tree of the subagent. Raises HarnessError when that is gone."""
+        parent, spent_usd = self._parent, conversation.spend.cost_usd
+        workspace, earlier = parent.core.settings.workspace, conversation.state.workspace
+        if earlier != parent.core.conversation.state.workspace:  # else both may have been moved since
+            workspace = Path(earlier or workspace)
+        workspace = spec.workspace or workspace
+        if not workspace.is_dir():
+            raise HarnessError(f"the working tree of agent {spec.agent} is gone ({workspace}); start a new one")
         own, model = parent.core.settings, spec.model or parent.models.current
         budget = None if own.subagent_budget_usd is None else own.subagent_budget_usd + spent_usd
         changes = {
@@ -131,6 +139,7 @@ class SubagentFactory:
             "max_steps": own.subagent_steps,
             "max_budget_usd": budget,
             "token_budget": None,
+            "workspace": workspace,
         }
         return own.model_copy(update=changes)
 

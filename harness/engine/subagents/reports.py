@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol
 
 from harness.base.external_text import counted
@@ -76,6 +77,8 @@ class SubagentSpec:
     """None: that of the parent."""
     role: str = ""
     """Text of its kind for the system prompt; empty: of no special kind."""
+    workspace: Path | None = None
+    """The working tree that it works in; None: that of its earlier tasks, or of the parent."""
 
 
 class Subagent(Protocol):

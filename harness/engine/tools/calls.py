@@ -133,6 +133,7 @@ class ToolCalls:
         self._clock = core.clock
         self._count_errors = settings.count_errors
         self._rules = rules
+        self._root = rules.workspace_at(settings.workspace).root
         self._outputs = core.outputs
         self._processes = core.shared.processes
         self._agent = core.id
@@ -261,6 +262,7 @@ class ToolCalls:
             opens=tool.opens(call.input) if tool.opens else None,
             changes=tool.changes,
             refused=self._beyond_sandbox.get(_line(tool, call), NOTHING_MORE),
+            workspace=str(self._root),
         )
         looked_up = await unless(interrupt, in_thread(partial(self._looked_up, request, tool)))
         if looked_up is None:
@@ -289,7 +291,7 @@ class ToolCalls:
             request,
             disk=disk,
             outside=self._outside(disk) if tool is self._attach else None,
-            sandbox=self._processes.sandbox.granted(ProfileName.WORK) if tool.command_line else None,
+            sandbox=self._processes.sandbox.granted(ProfileName.WORK, self._root) if tool.command_line else None,
         )
 
     def _fits(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> bool:
@@ -322,7 +324,7 @@ class ToolCalls:
 
     @property
     def _workspace(self) -> Workspace:
-        return self._rules.workspace
+        return self._rules.workspace_at(self._root)
 
     def _outside(self, disk: Disk) -> Path | None:
         """The file that a call would read outside workspace and session outputs."""
