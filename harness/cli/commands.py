@@ -44,6 +44,8 @@ def run(command: str, options: Namespace) -> int:
             from harness.cli.cron import cron
 
             return cron(_settings(options), options)
+        case "mcp" if options.kind == "serve":
+            return _mcp_serve(options)
         case "mcp":
             from harness.cli.mcp import mcp
 
@@ -84,6 +86,17 @@ def _acp(options: Namespace) -> int:
 
     given = flags(options)
     return asyncio.run(serve_editor(given, open_log(load(given, os.environ).settings, sys.stderr)))
+
+
+def _mcp_serve(options: Namespace) -> int:
+    from harness.cli.parser import flags
+    from harness.tasks.places import DEFAULT
+    from harness.ui.mcp_server import serve_tools
+
+    loaded = load(given := flags(options), os.environ)
+    if loaded.origins.get("board") == "default":
+        loaded = load({**given, "board": DEFAULT}, os.environ)  # the one that `harness tasks` shows
+    return asyncio.run(serve_tools(loaded, options.port))
 
 
 def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:

@@ -74,6 +74,8 @@ def _run(arguments: list[str]) -> int:
                 namespace = agent_parser().parse_args(command_parser(command).parse_known_args(rest)[1])
                 if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
                     _refuse("harness acp takes no prompt and no session; the editor names them.")
+            case "mcp" if rest[:1] == ["serve"]:
+                namespace = _serving_tools(rest[1:])
             case _:
                 namespace = command_parser(command).parse_args(rest)
         from harness.cli import commands
@@ -103,6 +105,16 @@ def _serving(arguments: list[str]) -> "Namespace":
     app = agent_parser().parse_args(namespace.of_app)
     if app.print is not None or app.plain or app.version:
         parser.error("-p, --plain and --version cannot be used with serve")
+    return namespace
+
+
+def _serving_tools(arguments: list[str]) -> "Namespace":
+    """The flags of `mcp serve` are those of harness, with two of its own."""
+    own, of_agent = command_parser("mcp").parse_known_args(["serve", *arguments])
+    namespace = agent_parser().parse_args(of_agent)
+    if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
+        _refuse("harness mcp serve takes no prompt and no session.")
+    namespace.kind, namespace.port = own.kind, own.port
     return namespace
 
 

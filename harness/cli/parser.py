@@ -17,7 +17,7 @@ COMMANDS = {
     "shot": "draw a session at any moment as an SVG file",
     "tasks": "list, show, add or release tasks of a task board",
     "cron": "list, add, run or change scheduled prompts",
-    "mcp": "list, add, remove or sign in to MCP servers",
+    "mcp": "list, add, remove or sign in to MCP servers, or be one",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the remedy for each fault",
     "settings": "list all settings with their defaults and variables",
@@ -411,6 +411,11 @@ def _mcp(parser: "ArgumentParser") -> None:
     removing = action("remove", "remove a server from your own")
     removing.add_argument("--project", action="store_true", help="remove it from .mcp.json of the folder instead")
     action("login", "sign in to a server with the browser")
+    serving = kinds.add_parser("serve", help="offer the tools for files and tasks to other agents", allow_abbrev=False)
+    serving.usage = "harness mcp serve [--port N] [flags of harness]"
+    serving.add_argument(
+        "--port", type=_port, metavar="N", help="over HTTP on this machine, 0: any free port; default: standard input"
+    )
     action("logout", "delete the tokens of a server")
 
 

@@ -110,7 +110,7 @@ class HookRunner:
 
     async def submit(self, prompt: str | None) -> SubmittedPrompt:
         """Ask about a prompt, and before the first turn about the session; None: the turn has no prompt."""
-        self.stopped = ""
+        self.begin()
         if refused := await self._begin_session():
             return SubmittedPrompt(prompt or "", refused=refused)
         if prompt is None or self._agent:
@@ -120,6 +120,10 @@ class HookRunner:
             return SubmittedPrompt(prompt, refused=refused)
         notes, self._pending_notes = (*self._pending_notes, *asked.contexts), ()
         return SubmittedPrompt(str(asked.input["prompt"]), words_of(notes))
+
+    def begin(self) -> None:
+        """A turn, or a call beside one, begins: what stopped the last one is over."""
+        self.stopped = ""
 
     async def _begin_session(self) -> str:
         """Run the session_start hooks; return why the session may not begin, or "" if it may or has begun."""

@@ -18,7 +18,7 @@ from harness.mcp.config import ServerConfig, Transport
 from harness.mcp.connection import McpError, SignInError
 
 if TYPE_CHECKING:
-    from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+    from mcp.client.auth import AuthorizationCodeResult
 
 FOLDER = "mcp-tokens"
 """In the state folder."""
@@ -26,6 +26,11 @@ MOST_BYTES = 200_000
 PORTS = (33418, 33419, 33420, 0)
 """Of the loopback address that the browser returns to; the first free one. 0: any."""
 LOGIN_S = 300.0
+RENEWAL_S = 40.0
+"""Seconds that one process waits for another one to renew tokens."""
+IDENTITY_ASSERTION = "identity_assertion"
+ASSERTION_KEYS = ("clientId", "clientSecret", "issuer", "idpTokenUrl", "idpClientId", "idToken")
+_URN = "urn:ietf:params:oauth"
 
 
 class TokenFile:
@@ -47,13 +52,43 @@ class TokenFile:
 
         return self._get("tokens", OAuthToken)
 
+    @property
+    def expires_at(self) -> float | None:
+        """Unix time at which the access token ends; None: not known."""
+        found = self._read().get("expires_at")
+        return found if isinstance(found, int | float) else None
+
+    def get_metadata(self) -> Any:
+        """What the authorization server said of itself at the sign-in; None: nothing is kept."""
+        from mcp.shared.auth import OAuthMetadata
+
+        return self._get("metadata", OAuthMetadata)
+
+    def set_metadata(self, metadata: Any) -> None:
+        """Keep it, because it names the address at which tokens are renewed."""
+        self._put(metadata=metadata.model_dump(mode="json", exclude_none=True))
+
+    def lock(self) -> Any:
+        """Take the lock of the one process that renews the tokens. Waits: call it in a thread. Raises McpError."""
+        from filelock import FileLock, Timeout
+
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(self._file.with_suffix(".lock"), mode=0o600, thread_local=False)
+        try:
+            lock.acquire(timeout=RENEWAL_S)
+        except Timeout as error:
+            raise McpError(f"another session renews its tokens since {RENEWAL_S:g} s") from error
+        return lock
+
     async def set_tokens(self, tokens: Any) -> None:
         """Keep them. A new answer without a refresh token leaves the old one valid (RFC 6749, section 6)."""
+        from mcp.shared.auth_utils import calculate_token_expiry
+
         new = tokens.model_dump(mode="json", exclude_none=True)
         old = self._read().get("tokens", {})
         if "refresh_token" in old:
             new.setdefault("refresh_token", old["refresh_token"])
-        self._put(tokens=new)
+        self._put(tokens=new, expires_at=calculate_token_expiry(tokens.expires_in))
 
     async def get_client_info(self) -> Any:
         """What the authorization server knows this program by; None: it does not yet."""
@@ -94,12 +129,12 @@ class TokenFile:
         replace_atomically(self._file, data, private=True)
 
 
-def stored_auth(config: ServerConfig, state: Path) -> "OAuthClientProvider | None":
+def stored_auth(config: ServerConfig, state: Path) -> Any:
     """Authentication by the tokens of an earlier sign-in; None: by headers only. What needs the browser raises
     SignInError."""
     tokens = TokenFile(config, state)
     named = {name.lower() for name in config.headers}
-    alone = config.oauth.get("grantType") == "client_credentials"
+    alone = config.oauth.get("grantType") in ("client_credentials", IDENTITY_ASSERTION)
     if config.transport is Transport.STDIO or "authorization" in named or not (alone or tokens.exists):
         return None
 
@@ -118,7 +153,7 @@ def provider(
     show: Callable[[str], Awaitable[None]],
     callback: "Callable[[], Awaitable[AuthorizationCodeResult]]",
     port: int,
-) -> "OAuthClientProvider":
+) -> Any:
     """The OAuth client of the SDK for a server.
 
     Args:
@@ -126,7 +161,6 @@ def provider(
         callback: waits for the code that comes back.
         port: of the loopback address that it comes back to.
     """
-    from mcp.client.auth import OAuthClientProvider
     from mcp.client.auth.extensions.client_credentials import (
         ClientCredentialsOAuthProvider,
         PrivateKeyJWTOAuthProvider,
@@ -154,7 +188,47 @@ def provider(
             assertion = signed.create_assertion_provider()
             return PrivateKeyJWTOAuthProvider(config.url, tokens, oauth["clientId"], assertion, scope)
         return ClientCredentialsOAuthProvider(config.url, tokens, oauth["clientId"], oauth["clientSecret"], scope=scope)
-    return OAuthClientProvider(config.url, metadata, tokens, show, callback, oauth.get("clientMetadataUrl"))
+    if oauth.get("grantType") == IDENTITY_ASSERTION:
+        return _asserting(config, tokens)
+    from harness.mcp.renewal import RenewingProvider
+
+    return RenewingProvider(config.url, metadata, tokens, show, callback, oauth.get("clientMetadataUrl"))
+
+
+def _asserting(config: ServerConfig, tokens: TokenFile) -> Any:
+    """Signs in with an identity token of a company: its identity provider changes that into an assertion for the
+    authorization server of the MCP server (RFC 8693, then RFC 7523)."""
+    from mcp.client.auth.extensions.identity_assertion import IdentityAssertionOAuthProvider
+
+    oauth = config.oauth
+    if missing := [name for name in ASSERTION_KEYS if not oauth.get(name)]:
+        raise McpError(f"its oauth table needs {', '.join(missing)} for {IDENTITY_ASSERTION}")
+
+    async def assertion(audience: str, resource: str) -> str:
+        import httpx2
+
+        form = {
+            "grant_type": f"{_URN}:grant-type:token-exchange",
+            "requested_token_type": f"{_URN}:token-type:id-jag",
+            "subject_token_type": f"{_URN}:token-type:id_token",
+            "subject_token": oauth["idToken"],
+            "client_id": oauth["idpClientId"],
+            "audience": audience,
+            "resource": resource,
+        }
+        form |= {"client_secret": secret} if (secret := oauth.get("idpClientSecret")) else {}
+        async with httpx2.AsyncClient(timeout=30.0) as client:
+            response = await client.post(oauth["idpTokenUrl"], data=form)
+        answer = response.json() if response.status_code == 200 else {}
+        if not isinstance(answer, dict) or not isinstance(found := answer.get("access_token"), str):
+            raise SignInError(f"the identity provider gave no assertion (HTTP {response.status_code}); renew idToken")
+        return found
+
+    return IdentityAssertionOAuthProvider(
+        *(config.url, tokens, oauth["clientId"], oauth["clientSecret"], oauth["issuer"], assertion),
+        scope=oauth.get("scope"),
+        token_endpoint_auth_method="client_secret_basic",
+    )
 
 
 class LoopbackCallback:

@@ -28,6 +28,7 @@ from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
 from harness.tools.diff import unified_diff
+from harness.tools.tool import Effect, Tool, ToolResult
 
 __all__ = [
     "LOOP_CHOICES",
@@ -39,6 +40,7 @@ __all__ = [
     "CommandFile",
     "CommandRow",
     "ContextUse",
+    "Effect",
     "ExitCounts",
     "Inbox",
     "Memory",
@@ -65,6 +67,8 @@ __all__ = [
     "SteeringInbox",
     "SubagentRow",
     "SubagentState",
+    "Tool",
+    "ToolResult",
     "UserAnswer",
     "WaitChoice",
     "attachment_problem",

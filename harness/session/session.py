@@ -1,5 +1,6 @@
 """Opens and keeps sessions: an agent and its journal, as front ends use them."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
@@ -23,7 +24,7 @@ from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.user_commands import UserCommands
-from harness.events import Event, TransitionCode, TurnEnded
+from harness.events import Event, ToolCall, TransitionCode, TurnEnded
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
@@ -33,7 +34,7 @@ from harness.session.sandbox import SandboxReport, sandbox_report
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
-from harness.tools.tool import Effect, Tool
+from harness.tools.tool import Effect, Tool, ToolResult
 from harness.tools.workspace import sendable
 
 INSTRUCTIONS = "AGENTS.md"
@@ -236,6 +237,18 @@ class Session:
         """Requests ask for the answer format; False: there is none, or the model takes none."""
         calls = self._parts.calls
         return calls.answer_format is not None and calls.takes_format(self.models.current)
+
+    async def call(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
+        """Run a tool that no model asked for, with permissions, hooks and sandbox; no breaker counts it.
+
+        `interrupt` ends it. Raises KeyError for an unknown tool.
+        """
+        tool = self._parts.toolbox.get(call.name)
+        if tool is None:
+            raise KeyError(call.name)
+        if self._parts.hooks is not None:
+            self._parts.hooks.begin()
+        return await self._parts.tools.beside_turn(self.conversation.masking.value(call), tool, interrupt)
 
     # ── tools, hooks and skills ──────────────────────────────────────────────────────────────────────
 

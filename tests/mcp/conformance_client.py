@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 from mcp.client.auth import AuthorizationCodeResult
@@ -44,10 +45,23 @@ def config_of(url: str) -> ServerConfig:
         oauth["algorithm"] = context.get("signing_algorithm", "ES256")
     if "client-credentials" in scenario:
         oauth["grantType"] = "client_credentials"
+    if "idp_id_token" in context:
+        oauth["grantType"] = "identity_assertion"
+        oauth["idToken"] = context["idp_id_token"]
+        oauth["idpClientId"] = context["idp_client_id"]
+        oauth["idpTokenUrl"] = context["idp_token_endpoint"]
+        oauth["issuer"] = issuer_of(url)
     if "basic-cimd" in scenario:
         oauth["clientMetadataUrl"] = "https://conformance-test.local/client-metadata.json"
     (config,) = parse_entries({"suite": {"url": url, "oauth": oauth}}, "the suite", own=True).servers
     return config
+
+
+def issuer_of(url: str) -> str:
+    """The authorization server, which a user would know."""
+    parts = urlsplit(url)
+    address = f"{parts.scheme}://{parts.netloc}/.well-known/oauth-protected-resource{parts.path}"
+    return str(httpx2.get(address).json()["authorization_servers"][0])
 
 
 async def main(url: str) -> None:

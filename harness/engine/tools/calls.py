@@ -175,15 +175,19 @@ class ToolCalls:
         await self._run([ready] if ready else [], results, interrupt)
         return results.get(call.id) or self._not_run()
 
+    async def beside_turn(self, call: ToolCall, tool: Tool, interrupt: asyncio.Event) -> ToolResult:
+        """Make a call outside of the model's: with permissions and hooks, but no breaker decides or counts it."""
+        results: dict[str, ToolResult] = {}
+        ready = await self._allowed(call, tool, results, interrupt)
+        await self._run([ready] if ready else [], results, interrupt)
+        return results.get(call.id) or self._not_run()
+
     async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
         """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
 
-        A file outside the workspace is asked about. No breaker decides or counts it, because the model did not call it.
+        A file outside the workspace is asked about.
         """
-        results: dict[str, ToolResult] = {}
-        ready = await self._allowed(ToolCall(call_id, "read_file", {"path": path}), self._attach, results, interrupt)
-        await self._run([ready] if ready else [], results, interrupt)
-        return results.get(call_id) or self._not_run()
+        return await self.beside_turn(ToolCall(call_id, "read_file", {"path": path}), self._attach, interrupt)
 
     @property
     def _stopped(self) -> bool:
