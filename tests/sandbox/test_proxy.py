@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -12,7 +13,17 @@ from dataclasses import dataclass, field
 import pytest
 
 from harness.sandbox.hosts import allows, local_ports, named
-from harness.sandbox.proxy import MOST_CONNECTIONS, MOST_HEAD, PORT, CommandNetwork, proxy_for
+from harness.sandbox.proxy import (
+    MOST_CONNECTIONS,
+    MOST_HEAD,
+    PORT,
+    CommandNetwork,
+    ProxyRefusal,
+    _head,
+    _is_own,
+    listens,
+    proxy_for,
+)
 
 BWRAP = shutil.which("bwrap") or ""
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not BWRAP, reason="needs bubblewrap")]
@@ -20,7 +31,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not BWRAP, reason="needs bub
 TALK = f"""
 import socket, sys
 def ask(text, port={PORT}):
-    with socket.create_connection(("127.0.0.1", port), 10) as link:
+    with socket.create_connection(("127.0.0.1", port), 60) as link:
         link.sendall(text.encode("latin-1"))
         link.settimeout(60)
         answer = b""
@@ -196,6 +207,45 @@ links = [socket.create_connection(("127.0.0.1", {PORT})) for _ in range({MOST_CO
 print(links[-1].recv(100))
 """
     assert "503 Too many connections" in await inside(Gate([]), program)
+
+
+@pytest.mark.parametrize(
+    ("sent", "head"),
+    [
+        (
+            b"GET / HTTP/1.1\r\nA: 1\r\nB-c:\t two words \r\n\r\nbody",
+            ("GET / HTTP/1.1", [("A", "1"), ("B-c", "two words ")]),
+        ),
+        (b"GET / HTTP/1.1\r\n\r\n", ("GET / HTTP/1.1", [])),
+        (b"GET / HTTP/1.1\r\nA: 1\r\n", ("", [])),
+        (b"", ("", [])),
+        (b"GET / HTTP/1.1\r\nA: 1\r\n B\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nA: 1\r\n: 2\r\nB: 3\r\n\r\n", 400),
+        (b"a" * (MOST_HEAD + 9), 431),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+async def test_the_head_of_a_request(sent: bytes, head: object) -> None:
+    reader = asyncio.StreamReader(limit=MOST_HEAD)
+    reader.feed_data(sent)
+    reader.feed_eof()
+    try:
+        found: object = await _head(reader)
+    except ProxyRefusal as refusal:
+        found = refusal.status
+    assert found == head
+
+
+def test_what_is_on_this_machine_is_known() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert listens(port)
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            assert not listens(link.getsockname()[1]), "a connection is no listener"
+    assert not listens(port)
+    assert _is_own("127.0.0.1")
+    assert not _is_own("192.0.2.1")  # RFC 5737: of nobody
+    assert not _is_own("2001:db8::1")
 
 
 def ignored_signals() -> str:

@@ -15,9 +15,11 @@ import pytest
 
 from harness.processes import Processes, ProcessLimits, ProcessResult
 from harness.sandbox import Allowance, ProfileName, SandboxError, SandboxLevel
+from harness.sandbox.proxy import CommandNetwork
 from harness.sandbox.sandbox import Sandbox, without_secrets
 from harness.sandbox.system_calls import namespace_filter
 from tests.processes.traces import Shell, Trace, until
+from tests.sandbox.test_proxy import TALK, Gate, ok, server
 
 pytestmark = pytest.mark.anyio
 LOOK, WORK, FREE = ProfileName
@@ -134,6 +136,28 @@ async def test_a_command_reaches_neither_keyrings_nor_other_systems(profile: Pro
     await shell.run(f'{sys.executable} -c "{program}; socket.socket(socket.AF_VSOCK)"', heard, profile=profile)
     assert heard.startswith(b"-1\n")
     assert b"Address family not supported" in heard
+
+
+@full
+@pytest.mark.parametrize(("profile", "reached"), [(WORK, True), (LOOK, False)])
+async def test_only_work_has_a_way_to_allowed_hosts_and_its_result_names_the_refused_ones(
+    profile: ProfileName, *, reached: bool, root: Path, trace: Trace, limits: ProcessLimits
+) -> None:
+    heard = bytearray()
+    async with server(ok) as (port, _):
+        gate = Gate([f"localhost:{port}"])
+        sandbox = Sandbox(roots=lambda: (root,), hosts=lambda environment, *_: CommandNetwork(gate, environment))
+        processes = Processes(limits, sandbox=sandbox)
+        asks = f"ask('x', {port}), ask('CONNECT a.example:443 HTTP/1.1\\r\\n\\r\\n')"
+        command = (sys.executable, "-c", f"{TALK}\nprint({asks})")
+        result = await processes.run(
+            command, cwd=root, environment=trace.environment, sink=heard.extend, profile=profile
+        )
+        await processes.aclose()
+        await sandbox.aclose()
+    assert (b"hello" in heard) is reached
+    assert [(one.subject, one.why) for one in result.denials] == [("a.example:443", "not listed")] * reached
+    assert gate.asked == ["a.example:443"] * reached
 
 
 # ── how it lives and ends ───────────────────────────────────────────────────────────────────────
