@@ -132,8 +132,10 @@ def agent_parser() -> "ArgumentParser":
         help="with -p; stream-json: a program sends prompts, answers and requests as lines of JSON",
     )
     add("--include-partial-messages", action="store_true", help="with --input-format stream-json: pieces of answers")
+    add("--replay-user-messages", action="store_true", help="with --input-format stream-json: send prompts back")
     add("--permission-prompt-tool", choices=("stdio",), help="stdio: the program on standard input is asked")
-    add("--verbose", action="store_true", help=SUPPRESS)  # programs that drive other agents pass these two
+    for name in ("--verbose", "--await-initialize", "--allow-dangerously-skip-permissions"):
+        add(name, action="store_true", help=SUPPRESS)  # programs that drive other agents pass these
     add("--system-prompt", type=_no_system_prompt, help=SUPPRESS)
     add(
         "--json-schema",

@@ -20,7 +20,10 @@ MOST_BYTES = 100_000
 """Bytes of stdout that are read; longer output is an error."""
 _TEXTS = ("block", "context", "stop", "reason")
 _KEYS = (*_TEXTS, "input", "permission")
-_OF_CLAUDE = ("continue", "stopReason", "decision", "hookSpecificOutput", "suppressOutput", "systemMessage")
+_OF_CLAUDE = (
+    *("continue", "stopReason", "decision", "hookSpecificOutput", "suppressOutput", "systemMessage"),
+    *("async", "asyncTimeout"),
+)
 _SPECIFIC = ("permissionDecision", "permissionDecisionReason")
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _DECIDES = re.compile("decision|permission|behavior|block|deny", re.IGNORECASE)
@@ -57,6 +60,11 @@ def _answer_in(text: str) -> HookAnswer:
         found: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnclearAnswerError(f"its output is no JSON ({str(error)[:100]})") from error
+    return answer_in(found)
+
+
+def answer_in(found: Json) -> HookAnswer:
+    """The answer in an object with our fields or those of Claude Code. Raises UnclearAnswerError."""
     try:
         return _answer_of(_in_our_words(found))
     except HookError as error:

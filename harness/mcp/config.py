@@ -173,6 +173,10 @@ class McpConfig:
         reached = (replace(one, host=host) if one.transport is Transport.SDK else one for one in self.servers)
         return replace(self, servers=tuple(reached))
 
+    def extended(self, entries: Mapping[str, Any]) -> "McpConfig":
+        """The same with the servers that the client of this session brings."""
+        return joined((self, _brought(entries)))
+
 
 def read_entries(path: Path) -> Mapping[str, Any]:
     """The entries of a file, unchecked, by name; none where it is missing. Raises McpConfigError."""
@@ -197,15 +201,14 @@ def _entries(text: bytes, origin: str) -> Mapping[str, Any]:
 
 def from_command_line(given: object) -> McpConfig:
     """The servers that a session is started with: files such as .mcp.json, the same as JSON, and tables of servers by
-    name that an editor brings. Raises McpConfigError."""
-    places = given if isinstance(given, list | tuple) else [given]
-    return joined(map(_brought, places))
+    name that a client brings. Raises McpConfigError."""
+    return joined(map(_brought, given if isinstance(given, list | tuple) else [given]))
 
 
-def _brought(place: object) -> McpConfig:
-    if isinstance(place, Mapping):
-        return parse_entries(place, "the editor", own=False)
-    text = str(place).strip()
+def _brought(given: object) -> McpConfig:
+    if isinstance(given, Mapping):
+        return parse_entries(given, "the client of this session", own=False)
+    text = str(given).strip()
     if text.startswith("{"):
         return parse_entries(_entries(text.encode("utf-8", "replace"), "--mcp-config"), "--mcp-config", own=True)
     path = Path(text).expanduser()

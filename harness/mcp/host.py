@@ -24,7 +24,7 @@ class HostTransport:
         self._tasks: set[asyncio.Task[None]] = set()
         self._streams: tuple[Any, ...] = ()
         self.closed = asyncio.Event()
-        """The program has gone, or does not answer for this server any more."""
+        """The program has gone, or no longer answers for this server."""
 
     async def __aenter__(self) -> "tuple[Any, Any]":
         to_us, messages = anyio.create_memory_object_stream[Any](0)

@@ -2,6 +2,7 @@
 
 from harness.definitions import CommandFile
 from harness.engine.admission.runner import AdmissionStatus
+from harness.engine.callback_hooks import callback_hooks
 from harness.engine.inbox import Inbox
 from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
@@ -72,6 +73,7 @@ __all__ = [
     "UserAnswer",
     "WaitChoice",
     "attachment_problem",
+    "callback_hooks",
     "described",
     "exit_code",
     "in_words",

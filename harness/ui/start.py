@@ -90,8 +90,9 @@ def _problem(options: Namespace) -> str:
             return "--input-format stream-json reads prompts from standard input; give no prompt and no --json-schema."
         if options.output_format not in (None, "stream-json"):
             return "--input-format stream-json needs --output-format stream-json."
-    elif options.permission_prompt_tool or options.include_partial_messages:
-        return "--permission-prompt-tool and --include-partial-messages need --input-format stream-json."
+    elif options.permission_prompt_tool or options.include_partial_messages or options.replay_user_messages:
+        flags = "--permission-prompt-tool, --include-partial-messages and --replay-user-messages"
+        return f"{flags} need --input-format stream-json."
     if options.print and options.prompt:
         return "Two prompts were given, one after -p and another; give one, in quotes."
     if options.go_on and options.resume:
@@ -124,12 +125,17 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
 
 def _program(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
     with imports_kept():
-        from harness.ui.programs.driver import ProgramOptions, serve_program
+        from harness.ui.programs.driver import ProgramOptions, Start, serve_program
         from harness.ui.programs.lines import lines_of
 
-    chosen = ProgramOptions(asks=options.permission_prompt_tool == "stdio", partial=options.include_partial_messages)
+    chosen = ProgramOptions(
+        asks=options.permission_prompt_tool == "stdio",
+        partial=options.include_partial_messages,
+        replays=options.replay_user_messages,
+    )
     lines, streams = lines_of(sys.stdin.fileno()), (sys.stdout, sys.stderr)
-    return asyncio.run(serve_program(loaded, _opening(options, loaded), chosen, lines, streams, reread=reread, log=log))
+    begun = Start(loaded, _opening(options, loaded), reread)
+    return asyncio.run(serve_program(begun, chosen, lines, streams, log))
 
 
 def _opening(options: Namespace, loaded: "LoadedSettings") -> "Opening":

@@ -11,7 +11,8 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
+from uuid import uuid4
 
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError, SettingsError
@@ -26,12 +27,15 @@ from harness.ui.plain.streams import write_line
 from harness.ui.plain.unattended import BackgroundWait, Unattended
 from harness.ui.programs.asker import ProgramAsker
 from harness.ui.programs.control import ControlChannel
-from harness.ui.programs.messages import MODES, MessageFold, commands_of
+from harness.ui.programs.initialization import APPLIED, BROUGHT, initialized, request_in
+from harness.ui.programs.messages import MODES, MessageFold, commands_of, servers_of
 from harness.ui.signals import handle_signals
 from harness.ui.turn_queue import Item, ItemEnd
 
 WIDTH = 100
 """Columns of a list, such as that of /help."""
+SERVERS_S = 10.0
+"""Seconds that the answer to `initialize` waits for MCP servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +46,24 @@ class ProgramOptions:
     """It answers permission questions; else they are refused."""
     partial: bool = False
     """It reads pieces of an answer as they arrive."""
+    replays: bool = False
+    """It reads its own prompts as they are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the session begins with, once the first message has come."""
+
+    loaded: LoadedSettings
+    opening: Opening
+    reread: Callable[[], Settings]
 
 
 async def serve_program(
-    loaded: LoadedSettings,
-    opening: Opening,
+    start: Start,
     options: ProgramOptions,
     lines: AsyncIterator[bytes],
     streams: tuple[TextIO, TextIO],
-    *,
-    reread: Callable[[], Settings],
     log: logging.Logger,
 ) -> int:
     """Run the session until the input and all work have ended; returns the exit code.
@@ -59,10 +71,9 @@ async def serve_program(
     `streams`: standard output and standard error. Raises HarnessError if the session cannot be opened or a line cannot
     be understood, and BrokenPipeError, after closing the session, if the reader of the output has gone.
     """
-    driver = ProgramDriver(options, streams, log)
+    driver = ProgramDriver(start, options, streams, log)
     with handle_signals() as signalled:
         try:
-            await driver.open(loaded, opening, reread)
             signalled.interrupts(driver.stop)
             try:
                 await driver.run(lines)
@@ -81,8 +92,11 @@ class ProgramDriver(SessionDriver):
 
     attended = False
 
-    def __init__(self, options: ProgramOptions, streams: tuple[TextIO, TextIO], log: logging.Logger) -> None:
+    def __init__(
+        self, start: Start, options: ProgramOptions, streams: tuple[TextIO, TextIO], log: logging.Logger
+    ) -> None:
         super().__init__(log)
+        self._start = start
         self._options = options
         self._out, self._err = streams
         self._channel = ControlChannel(self._write)
@@ -94,6 +108,13 @@ class ProgramDriver(SessionDriver):
         self._turn: TurnEnded | None = None
         self._texts: list[str] = []
         """What the running command has shown."""
+        self._initialization: Json = {}
+        self._refusal = ""
+        """Why the session has not what its first message asked for."""
+        self._taken: set[str] = set()
+        """Ids of prompts."""
+        self._stops_next = False
+        """The next item was stopped before it could begin."""
         self.gone = False
         """The reader of the output has gone."""
         self.exit_code = 0
@@ -101,10 +122,17 @@ class ProgramDriver(SessionDriver):
 
     # ── the session ─────────────────────────────────────────────────────────────────────────────
 
-    async def open(self, loaded: LoadedSettings, opening: Opening, reread: Callable[[], Settings]) -> None:
-        """Open the session. Raises HarnessError."""
+    async def _open(self, first: Json) -> None:
+        """Open the session with what the first message brings. Raises HarnessError."""
+        start, options = self._start, dict[str, Any]()
+        loaded, self._initialization = start.loaded, request_in(first)
+        try:
+            loaded, options = initialized(self._initialization, loaded, self._channel)
+        except HarnessError as error:
+            self._refusal = str(error)
         asker = ProgramAsker(self._channel, self.interrupt) if self._options.asks else Unattended()
-        session = await open_session(loaded, asker, opening, reread=reread, observer=self._observe, log=self._log)
+        options |= {"reread": start.reread, "log": self._log}
+        session = await open_session(loaded, asker, start.opening, observer=self._observe, **options)
         self.attach(session)
         session.inbox.notify(self._changed.set)
         self._fold = MessageFold(session, partial=self._options.partial)
@@ -147,8 +175,13 @@ class ProgramDriver(SessionDriver):
             async for line in lines:
                 number += 1
                 if line.strip():
-                    await self._receive(_message(line, number))
+                    message = _message(line, number)
+                    if not self.is_open:
+                        await self._open(message)
+                    await self._receive(message)
                     self._changed.set()
+            if not self.is_open:
+                await self._open({})
         finally:
             self._channel.close()
 
@@ -157,7 +190,11 @@ class ProgramDriver(SessionDriver):
         arrivals = 0
         while not self._ended.is_set():
             self._changed.clear()
-            if await self.run_next():
+            if not self.is_open:
+                if reading.done():
+                    return  # it failed
+                await self._changed.wait()
+            elif await self.run_next():
                 self._show_result()
             elif not reading.done():
                 await self._changed.wait()
@@ -186,7 +223,10 @@ class ProgramDriver(SessionDriver):
     async def _receive(self, message: Json) -> None:
         match message:
             case {"type": "user", "message": {"content": content}}:
-                self._take(await _prompt(content, self.session), message.get("priority"))
+                if self._is_new(message):
+                    self._take(await _prompt(content, self.session), message.get("priority"))
+            case {"type": "control_request", "request_id": request_id, "request": {"subtype": "initialize"} as request}:
+                self.later(self._initialize(request_id, request))
             case {"type": "control_request", "request_id": request_id, "request": {"subtype": str(subtype)} as request}:
                 self._answer_control(request_id, subtype, request)
             case {"type": "control_response"}:
@@ -195,6 +235,16 @@ class ProgramDriver(SessionDriver):
                 pass
             case _:
                 raise SettingsError(f"Standard input has a message that is not known: {json.dumps(message)[:200]}")
+
+    def _is_new(self, message: Json) -> bool:
+        """Whether it was not sent before; it is sent back where the program wants that."""
+        uuid = str(message.get("uuid") or uuid4())
+        if self._options.replays and self._fold is not None:
+            back = {"parent_tool_use_id": None, **message, "isReplay": True}
+            self._write(self._fold.stamped(back) | {"uuid": uuid})
+        new = uuid not in self._taken
+        self._taken.add(uuid)
+        return new
 
     def _take(self, prompt: str, priority: object) -> None:
         """Take a prompt: it joins the running turn unless it is to be run later, or at once."""
@@ -216,12 +266,14 @@ class ProgramDriver(SessionDriver):
         session = self.session
         match subtype:
             case "initialize":
-                if unsupported := [name for name in ("hooks", "agents", "sdkMcpServers") if request.get(name)]:
-                    raise HarnessError(f"{unsupported[0]} of a program are not supported; put them in settings files.")
+                if request is not self._initialization and any(map(request.get, BROUGHT)):
+                    raise HarnessError("Hooks and MCP servers of a program have to come with its first message.")
+                if self._refusal:
+                    raise HarnessError(self._refusal)
                 return self._introduction()
             case "interrupt":
-                if not self.interrupt():
-                    self.queue.stop()  # it has begun, and its first event is still to come
+                if not self.interrupt() and not self.queue.stop():  # it may have begun, its first event still to come
+                    self._stops_next = len(self.queue) > 0
             case "set_permission_mode":
                 theirs = {name: own for own, name in MODES.items()}
                 mode = str(request.get("mode"))
@@ -229,10 +281,22 @@ class ProgramDriver(SessionDriver):
             case "set_model":
                 session.models.select(str(request.get("model") or session.settings.model))
             case "mcp_status":
-                return {"mcpServers": []}
+                return {"mcpServers": servers_of(session)}
+            case "mcp_reconnect" | "mcp_toggle":
+                name = str(request.get("serverName"))
+                if session.mcp is None or (server := session.mcp.get(name)) is None:
+                    raise HarnessError(f"There is no MCP server {name}.")
+                change = session.mcp.switch_off if request.get("enabled") is False else session.mcp.restart
+                change(server)
             case _:
                 raise HarnessError(f"The request {subtype} is not supported.")
         return {}
+
+    async def _initialize(self, request_id: object, request: Json) -> None:
+        """Answer once the tools of servers are known, so that the first prompt has them."""
+        if self.session.mcp is not None:
+            await self.session.mcp.settle(SERVERS_S)
+        self._answer_control(request_id, "initialize", request)
 
     def _introduction(self) -> Json:
         session = self.session
@@ -244,6 +308,7 @@ class ProgramDriver(SessionDriver):
             "output_style": "default",
             "available_output_styles": ["default"],
             "account": {},
+            **APPLIED,
         }
 
     # ── called by the base class ────────────────────────────────────────────────────────────────
@@ -263,6 +328,8 @@ class ProgramDriver(SessionDriver):
 
     def begun(self, item: Item) -> None:
         self._turn, self._texts = None, []
+        if self._stops_next:
+            self._stops_next = not self.queue.stop()
         if self._fold is not None:
             self._write(self._fold.init())
 

@@ -13,6 +13,7 @@ from harness.events import (
     Event,
     HistoryReplaced,
     Json,
+    McpState,
     MessageAdded,
     Origin,
     PromptListsRead,
@@ -31,6 +32,16 @@ MODES: Mapping[str, str] = MappingProxyType(
     {"ask": "default", "edits": "acceptEdits", "plan": "plan", "yolo": "bypassPermissions", "deny": "dontAsk"}
 )
 """Permission modes: ours, and what Claude Code calls them."""
+STATES: Mapping[McpState, str] = MappingProxyType(
+    {
+        McpState.CONNECTING: "pending",
+        McpState.READY: "connected",
+        McpState.FAILED: "failed",
+        McpState.SIGN_IN: "needs-auth",
+        McpState.OFF: "disabled",
+    }
+)
+"""States of MCP servers, as programs know them."""
 NOT_SHOWN = (MessageAdded, HistoryReplaced, PromptListsRead, TextDelta, ThinkingDelta, ToolCallDelta)
 """Events that other messages hold, or that are of any size."""
 
@@ -91,7 +102,7 @@ class MessageFold:
                 "tools": [tool.name for tool in session.tools],
                 "slash_commands": [command["name"] for command in commands_of(session)],
                 "skills": [skill.name for skill in session.skills.skills],
-                "mcp_servers": [],
+                "mcp_servers": servers_of(session),
                 "agents": [],
                 "apiKeySource": "none",
                 "output_style": "default",
@@ -105,6 +116,15 @@ class MessageFold:
 
 
 _TOP: Json = {"parent_tool_use_id": None}
+
+
+def servers_of(session: Session) -> list[Json]:
+    """The MCP servers with their states, in the words that programs know."""
+    servers = session.mcp.servers if session.mcp is not None else ()
+    return [
+        {"name": one.config.name, "status": STATES[one.state]} | ({"error": one.why} if one.why else {})
+        for one in servers
+    ]
 
 
 def commands_of(session: Session) -> list[Json]:

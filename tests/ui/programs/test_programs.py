@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from tests.ui.lines_of_json import DOT, Peer, Said, bash, peer, says
+from tests.ui.lines_of_json import DOT, Peer, Said, bash, calls, peer, says
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
@@ -34,6 +34,10 @@ def answer(asked: Said, **response: object) -> Said:
 
 def is_question(message: Said) -> bool:
     return str(message["type"]) == "control_request"
+
+
+def is_response(message: Said) -> bool:
+    return str(message["type"]) == "control_response"
 
 
 def is_result(message: Said) -> bool:
@@ -162,7 +166,7 @@ async def test_an_interrupt_ends_the_turn_and_takes_its_question_back(place: Pla
 async def test_mode_and_model_change_between_turns(place: Place) -> None:
     async with driven(place, bash("touch made") + says("Done.")) as program:
         program.send(request("initialize", hooks=None))
-        ready = await program.until(lambda one: one["type"] == "control_response")
+        ready = await program.until(is_response)
         assert "review" in [one["name"] for one in ready["response"]["response"]["commands"]]
         program.send(request("set_permission_mode", mode="bypassPermissions"))
         program.send(request("set_model", model="claude-haiku-5-5"))
@@ -176,11 +180,104 @@ async def test_mode_and_model_change_between_turns(place: Place) -> None:
     assert (place.folder / "made").exists()
 
 
-async def test_hooks_of_a_program_are_refused_and_not_forgotten(place: Place) -> None:
+async def test_hooks_of_a_program_are_asked(place: Place) -> None:
+    def hooks(*ids: str, **more: object) -> list[Said]:
+        return [{"matcher": "Bash", "hookCallbackIds": list(ids), **more}]
+
+    script = bash("touch bad") + bash("touch good") + bash("touch unknown") + says("Done.")
+    async with driven(place, script, *FLAGS, "--yolo") as program:
+        program.send(request("initialize", hooks={"PreToolUse": hooks("one", onFailure="block"), "Stop": []}))
+        assert (await program.until(is_response))["response"]["response"]["hook_on_failure_supported"] is True
+        program.send(prompt("do it"))
+        denies = {"permissionDecision": "deny", "permissionDecisionReason": "a bad word"}
+        first, second, third = [
+            await answered(program, hookSpecificOutput=denies),
+            await answered(program),
+            await answered(program, fails="gone"),
+        ]
+        result = await program.until(is_result)
+    assert (first["callback_id"], first["input"]["tool_name"]) == ("one", "Bash")
+    assert [one["input"]["tool_input"]["command"] for one in (second, third)] == ["touch good", "touch unknown"]
+    assert [one.name for one in place.folder.iterdir() if one.name != "notes.md"] == ["good"]
+    assert ["a bad word" in one["reason"] for one in result["permission_denials"]] == [True, False]
+    assert "gone" in result["permission_denials"][1]["reason"]
+
+
+async def answered(program: Peer, fails: str = "", **response: object) -> Said:
+    """Answer the next request of the session, and return it."""
+    asked = await program.until(is_question)
+    if fails:
+        whole = {"subtype": "error", "request_id": asked["request_id"], "error": fails}
+        program.send({"type": "control_response", "response": whole})
+    else:
+        program.send(answer(asked, **response))
+    content: Said = asked["request"]
+    return content
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("agents", {"a": {}}, "agents of a program is not supported"),
+        ("systemPrompt", ["Be brief."], "systemPrompt of a program is not supported"),
+        ("hooks", {"Never": [{"hookCallbackIds": ["a"]}]}, "there is no hook point 'Never'"),
+        ("hooks", {"Stop": [{"matcher": "x", "hookCallbackIds": ["a"]}]}, "concerns no tool"),
+        ("hooks", ["PreToolUse"], "cannot be used"),
+    ],
+)
+async def test_what_is_not_supported_is_refused_and_not_forgotten(
+    place: Place, field: str, value: object, why: str
+) -> None:
     async with driven(place, says("Hi.")) as program:
-        program.send(request("initialize", hooks={"PreToolUse": []}))
-        refused = await program.until(lambda one: one["type"] == "control_response")
-    assert refused["response"]["error"].startswith("hooks of a program are not supported")
+        program.send(request("initialize", **{field: value}))
+        assert why in (await program.until(is_response))["response"]["error"]
+
+
+async def test_hooks_come_with_the_first_message_or_not_at_all(place: Place) -> None:
+    async with driven(place, says("Hi.")) as program:
+        program.send(prompt("hi"))
+        await program.until(is_result)
+        program.send(request("initialize", sdkMcpServers=["calc"]))
+        assert "first message" in (await program.until(is_response))["response"]["error"]
+
+
+TOOL: Said = {"name": "add", "description": "Add.", "inputSchema": {"type": "object"}}
+
+
+async def test_a_server_inside_the_program_is_reached_through_it(place: Place) -> None:
+    info = {"name": "c", "version": "1"}
+    results: Said = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info},
+        "tools/list": {"tools": [TOOL]},
+        "tools/call": {"content": [{"type": "text", "text": "5"}]},
+    }
+    config = json.dumps({"mcpServers": {"calc": {"type": "sdk", "name": "calc"}}})
+    async with driven(place, calls("mcp__calc__add") + says("Five."), *FLAGS, "--yolo", "--mcp-config", config) as one:
+        one.send(request("initialize"))
+        called = []
+        while not is_result(said := await one.until(lambda _: True)):
+            if is_response(said):
+                one.send(request("mcp_status"))
+                assert await one.until(is_response)
+                one.send(prompt("add"))
+            elif is_question(said):
+                asked = said["request"]
+                called.append((asked["subtype"], asked["server_name"], asked["message"]["method"]))
+                reply: Said = {"jsonrpc": "2.0", "id": asked["message"].get("id", 0)}
+                known = results.get(asked["message"]["method"])
+                reply |= {"result": known} if known else {"error": {"code": -32601, "message": "no"}}
+                one.send(answer(said, mcp_response=reply))
+    statuses = [one["response"]["response"]["mcpServers"] for one in one.seen if is_status(one)]
+    assert statuses == [[{"name": "calc", "status": "connected"}]]
+    assert ("mcp_message", "calc", "tools/call") in called
+    (content,) = [one["message"]["content"][0]["content"] for one in one.seen if one["type"] == "user"]
+    assert "5" in str(content)
+    (init,) = filter(named("init"), one.seen)
+    assert init["mcp_servers"] == statuses[0]
+
+
+def is_status(message: Said) -> bool:
+    return is_response(message) and "mcpServers" in message["response"].get("response", {})
 
 
 async def test_a_question_of_the_model_is_answered_by_the_program(place: Place) -> None:
@@ -257,3 +354,35 @@ async def test_sigterm_ends_a_turn_in_its_middle(place: Place) -> None:
         await program.until(named("tool_started"))
         program.process.terminate()
         assert await program.process.wait() == 143
+
+
+def at_once(program: Peer, *messages: Said) -> None:
+    """Send messages in one write."""
+    program.process.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in messages))
+
+
+async def test_an_interrupt_right_behind_a_prompt_stops_it_and_no_other(place: Place) -> None:
+    async with driven(place, says("Second.") + says("Third.")) as program:
+        at_once(
+            program, request("interrupt"), prompt("first"), request("interrupt"), prompt("second", priority="later")
+        )
+        results = [await program.until(is_result) for _ in range(2)]
+        at_once(program, prompt("third", priority="later"), request("interrupt"), request("interrupt"))
+        results.append(await program.until(is_result))
+        program.send(prompt("fourth"))
+        results.append(await program.until(is_result))
+        assert await program.ends() == 0
+    assert [one["is_error"] for one in results] == [True, False, True, False]
+    assert [one["result"] for one in results if not one["is_error"]] == ["Second.", "Third."]
+
+
+async def test_a_prompt_that_is_sent_twice_runs_once_and_comes_back_where_that_is_wanted(place: Place) -> None:
+    one = prompt("hi", uuid="one", session_id="default", parent_tool_use_id="")
+    async with driven(place, says("Hello."), *FLAGS, "--replay-user-messages") as program:
+        at_once(program, one, one)
+        assert (await program.until(is_result))["result"] == "Hello."
+        assert await program.ends() == 0
+    back = [said for said in program.seen if said.get("isReplay")]
+    assert [(said["uuid"], said["message"]["content"]) for said in back] == [("one", "hi"), ("one", "hi")]
+    assert {said["session_id"] for said in back} == {program.seen[-1]["session_id"]}
+    assert sum(map(is_result, program.seen)) == 1
