@@ -146,7 +146,7 @@ async def test_only_work_has_a_way_to_allowed_hosts_and_its_result_names_the_ref
     heard = bytearray()
     async with server(ok) as (port, _):
         gate = Gate([f"localhost:{port}"])
-        sandbox = Sandbox(roots=lambda: (root,), hosts=lambda environment, *_: CommandNetwork(gate, environment))
+        sandbox = Sandbox(roots=lambda _: (root,), hosts=lambda environment, *_: CommandNetwork(gate, environment))
         processes = Processes(limits, sandbox=sandbox)
         asks = f"ask('x', {port}), ask('CONNECT a.example:443 HTTP/1.1\\r\\n\\r\\n')"
         command = (sys.executable, "-c", f"{TALK}\nprint({asks})")
