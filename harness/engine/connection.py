@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
 from harness.settings import DEFAULT_MODEL, Settings
 from harness.tools.tool import Tool, ToolContext, ToolResult
+from harness.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from harness.practice.faults.model_orders import FaultQueue
@@ -191,13 +192,13 @@ class PracticeFaults:
         self,
         connection: ModelConnection,
         tool_faults: OrderedToolFaults,
-        tools: Sequence[str],
+        toolbox: Toolbox,
         emit: Callable[[Event], None],
     ) -> None:
-        """`tools` are the names that there are."""
+        """`toolbox`: what can be broken, also tools of servers that come later."""
         self._connection = connection
         self._tool_faults = tool_faults
-        self._tools = tools
+        self._toolbox = toolbox
         self._emit = emit
 
     @property
@@ -213,6 +214,19 @@ class PracticeFaults:
         from harness.practice.faults.words import TOOL_KINDS
 
         return tuple(TOOL_KINDS)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """What can be broken: tools, and MCP servers."""
+        from harness.practice.faults.words import server_of
+
+        return (*self._toolbox.names, *filter(None, map(server_of, self._toolbox.breakers)))
+
+    def kinds_of(self, tool: str) -> tuple[str, ...]:
+        """The kinds of faults that a tool or a server can have."""
+        from harness.practice.faults.words import DIE, SERVER
+
+        return (*self.tool_kinds, *((DIE,) if tool.startswith((SERVER, "mcp__")) else ()))
 
     def break_model(self, text: str) -> str:
         """Order faults of the practice model in the syntax of `/fault`; returns a description of the order.
@@ -231,7 +245,7 @@ class PracticeFaults:
         """
         from harness.practice.faults.tool_orders import break_tool
 
-        return self._ordered("tool", break_tool(text, self._tool_faults.orders, self._tools))
+        return self._ordered("tool", break_tool(text, self._tool_faults.orders, self.tools))
 
     def _ordered(self, target: Literal["model", "tool"], broken: "FaultCommandResult") -> str:
         if broken.ordered:

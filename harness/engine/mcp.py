@@ -8,7 +8,7 @@ two tools that are always listed.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -27,7 +27,7 @@ from harness.events import (
 from harness.mcp.config import McpConfig
 from harness.mcp.connection import Callbacks
 from harness.mcp.oauth import stored_auth
-from harness.mcp.server import READY_S, McpServer
+from harness.mcp.server import CHARACTERS_PER_TOKEN, READY_S, McpServer
 from harness.mcp.servers import McpServers
 from harness.mcp.tools import CALL, READ, ForeignTools, meant_by, reaching_tools, resource_tool
 from harness.processes import Processes
@@ -41,7 +41,6 @@ ALONE_WAIT_S = 5.0
 """The same where no user is present, who could ask again."""
 NOTICE = "<system-note>MCP servers now also offer: "
 MOST_OF_WINDOW = 0.1
-CHARACTERS_PER_TOKEN = 4
 MOST_FIELDS = 20
 """Of one form that a server asks the user to fill in."""
 TRIES = 3
@@ -49,9 +48,20 @@ DEFAULT, YES, NO = "default", "Yes", "No"
 
 
 def servers_for(
-    config: McpConfig, settings: Settings, processes: Processes, conversation: Conversation, asker: Asker, state: Any
+    config: McpConfig,
+    settings: Settings,
+    processes: Processes,
+    conversation: Conversation,
+    asker: Asker,
+    state: Any,
+    faulty: Callable[[Iterable[Tool]], tuple[Tool, ...]] = tuple,
 ) -> McpServers:
-    """The servers of a session; none is started yet. `state`: the state folder."""
+    """The servers of a session; none is started yet.
+
+    Args:
+        state: the state folder.
+        faulty: the same tools with the faults that the user orders.
+    """
     questions = ServerQuestions(conversation, asker)
     servers = McpServers(
         config,
@@ -68,6 +78,7 @@ def servers_for(
             idle_s=settings.tool_timeout_s,
             longest_s=max(settings.tool_timeout_s, settings.background_timeout_s),
             waiting=lambda: questions.open > 0,
+            faulty=faulty,
         ),
         connect_s=settings.mcp_connect_s,
     )

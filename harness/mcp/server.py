@@ -6,9 +6,10 @@ idle. Its last good list of tools stays, whatever happens to it.
 """
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ STEADY_S = 30.0
 """Seconds after which a connection counts as good, so that the next end is a first one."""
 PROBE_S = 5.0
 """Seconds for the question whether a server that let a call run out of time answers at all."""
+CHARACTERS_PER_TOKEN = 4
 READY_S = 10.0
 """Seconds that a call waits for its server."""
 
@@ -100,9 +102,14 @@ class McpServer:
         return {name: by_name[tool] for name, tool in name_table(self.key, by_name).items()}
 
     @property
+    def tokens(self) -> int:
+        """About what the descriptions of its tools take of a request that lists them all."""
+        return sum(len(json.dumps(asdict(tool), ensure_ascii=False)) for tool in self.tools) // CHARACTERS_PER_TOKEN
+
+    @property
     def line(self) -> str:
         """State, tools and reason in one line."""
-        tools = f", {counted(len(self.tools), 'tool')}" if self.listed else ""
+        tools = f", {counted(len(self.tools), 'tool')} (about {self.tokens:,} tokens)" if self.listed else ""
         starts = f", connected {self.starts} times" if self.starts > 1 else ""
         why = f": {self.why}" if self.why else ""
         return visible(f"{MARKS[self.state]} {self.config.name}  {self.state}{tools}{starts}{why}")
@@ -194,6 +201,13 @@ class McpServer:
                 connection.closed.set()
         except Exception:  # noqa: BLE001  border: an error is an answer, too
             return
+
+    async def kill(self) -> None:
+        """Kill the process, as a fault would; without one end the connection. Raises McpError where there is none."""
+        connection = await self.ready(READY_S)
+        if connection.transport is not None:
+            connection.transport.kill()
+        connection.closed.set()
 
     def broken(self) -> None:
         """End the connection: a call has shown that it cannot be used."""

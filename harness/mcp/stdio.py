@@ -7,6 +7,7 @@ messages, lines without an end, and more than anybody reads.
 
 import asyncio
 import os
+import signal
 from collections import deque
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
@@ -80,6 +81,11 @@ class StdioTransport:
         if process is None:
             return None
         return process.exit_code
+
+    def kill(self) -> None:
+        """Kill the server, without a word to it."""
+        if self._process is not None and not self._process.exited:
+            os.kill(self._process.pid, signal.SIGKILL)
 
     async def __aenter__(self) -> "tuple[Any, Any]":
         """Start the server. Raises OSError, and ValueError for a null byte."""

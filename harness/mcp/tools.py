@@ -80,20 +80,24 @@ class ForeignTools:
         idle_s: float,
         longest_s: float,
         waiting: Callable[[], bool],
+        faulty: Callable[[Iterable[Tool]], tuple[Tool, ...]] = tuple,
     ) -> None:
         """
         Args:
             characters: most of one result that enter the history.
             idle_s: seconds of a call without a sign of life; longest_s: in all.
             waiting: a question of a server waits for the user.
+            faulty: the same tools with the faults that the user orders.
         """
+        self._faulty = faulty
         self._characters = characters
         self._idle_s, self._longest_s = idle_s, longest_s
         self._waiting = waiting
 
     def tools_of(self, server: McpServer) -> dict[str, Tool]:
         """Its tools by name."""
-        return {name: self._tool(server, name, tool) for name, tool in server.names.items()}
+        made = self._faulty(self._tool(server, name, tool) for name, tool in server.names.items())
+        return {tool.name: tool for tool in made}
 
     def _tool(self, server: McpServer, name: str, tool: ServerTool) -> Tool:
         looks = server.config.trusted and tool.read_only
@@ -107,6 +111,7 @@ class ForeignTools:
             timeout_s=inf,
             schema=tool.schema,
             breaker=server.key,
+            die=partial(self._die, server, tool),
         )
 
     async def _run(
@@ -124,6 +129,13 @@ class ForeignTools:
         except Exception as error:  # noqa: BLE001  border: whatever a server, its transport and the SDK can do
             return self._failed(server, tool, error)
         return await in_thread(lambda: ResultContent(context, self._characters).result(answer))
+
+    async def _die(self, server: McpServer, tool: ServerTool) -> ToolResult:
+        try:
+            await server.kill()
+            return self._failed(server, tool, ConnectionLostError("The connection ended before the answer came."))
+        except Exception as error:  # noqa: BLE001  border: it may not be there
+            return self._failed(server, tool, error)
 
     def _failed(self, server: McpServer, tool: ServerTool, error: Exception) -> ToolResult:
         """The result of a call that failed; BROKEN counts for the breaker of the server or of the tool."""

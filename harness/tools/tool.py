@@ -371,6 +371,9 @@ class Tool:
     part of it then, with a breaker of its own. Empty: its name."""
     timeout_s: float | None = None
     """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool has its own limit."""
+    die: Callable[[], Awaitable[ToolResult]] | None = None
+    """Kills the server that does the work, and returns the result of a call under way, for practice. None: the tool has
+    no server."""
 
     @property
     def part(self) -> str:

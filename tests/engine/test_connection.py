@@ -23,6 +23,8 @@ from harness.engine.connection import (
 from harness.events import Event, FaultOrdered
 from harness.model.tokens import TokenCounter
 from harness.settings import PRACTICE_MODEL, Settings
+from harness.tools.grep import grep_tool
+from harness.tools.toolbox import Toolbox
 from tests.agent.stage import KEY, settings_of
 from tests.agent.test_warming import listening, practising
 
@@ -194,7 +196,7 @@ async def test_nothing_is_read_again_for_the_practice_model_or_without_a_user(tm
 
 async def test_faults_of_a_real_model_are_refused_with_what_to_do(tmp_path: Path) -> None:
     async with connection(real(tmp_path)) as made:
-        faults = PracticeFaults(made, OrderedToolFaults(), ("grep",), lambda event: None)
+        faults = PracticeFaults(made, OrderedToolFaults(), Toolbox([grep_tool()]), lambda event: None)
         with pytest.raises(HarnessError, match=f"The model at {HERE} cannot be broken from here; start"):
             faults.break_model("529")
 
@@ -205,7 +207,7 @@ async def test_faults_that_are_ordered_before_the_server_runs_reach_it_and_each_
     seen: list[Event] = []
     tools = OrderedToolFaults()
     async with connection(practising(tmp_path).settings) as made:
-        faults = PracticeFaults(made, tools, ("grep",), seen.append)
+        faults = PracticeFaults(made, tools, Toolbox([grep_tool()]), seen.append)
         faults.break_model("529 3")
         early = made.orders
         await made.open()
@@ -222,7 +224,7 @@ async def test_faults_that_are_ordered_before_the_server_runs_reach_it_and_each_
 async def test_faults_that_are_ordered_later_are_those_of_the_server(tmp_path: Path) -> None:
     async with connection(practising(tmp_path).settings) as made:
         await made.open()
-        PracticeFaults(made, OrderedToolFaults(), (), lambda event: None).break_model("529")
+        PracticeFaults(made, OrderedToolFaults(), Toolbox(()), lambda event: None).break_model("529")
         waiting = made.orders.waiting
         assert [order.times for order in waiting] == [1]
         assert await answers(made) == 529

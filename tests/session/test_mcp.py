@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.events import (
     Dispatched,
     Event,
+    FailureCategory,
     FailureCharged,
     McpToolsListed,
     MessageAdded,
@@ -104,6 +106,26 @@ async def test_a_dead_server_is_one_charge_and_one_row_and_its_tools_work_again(
         live = session.breakers.health
     async with await place.session([], opening=Opening(resume="latest")) as again:
         assert [(row.tool, row.state) for row in again.breakers.health] == [(row.tool, row.state) for row in live]
+
+
+async def test_a_server_is_killed_on_purpose_under_the_next_call_and_comes_back(place: Place) -> None:
+    calls = [reply("mcp__p__append", f'text = "{letter}"') for letter in "abc"]
+    async with await place.session(calls) as session:
+        assert "mcp:p" in session.faults.tools
+        assert session.faults.kinds_of("mcp:p") == (*session.faults.kinds_of("grep"), "die")
+        with pytest.raises(HarnessError, match="Only an MCP server can die"):
+            session.faults.break_tool("grep die")
+        assert session.faults.break_tool("mcp:p die").endswith("the next call of mcp:p: its server is killed.")
+        session.faults.break_tool("mcp__p__append timeout")
+        events = await played(session)
+        died, late, last = ends(events)
+        assert (died.outcome, died.summary) == (ToolOutcome.BROKEN, "the MCP server p ended")
+        assert (late.outcome, late.failure and late.failure.category) == (ToolOutcome.BROKEN, FailureCategory.TIMEOUT)
+        assert (last.outcome, last.summary) == (ToolOutcome.OK, "1")
+        assert session.mcp is not None
+        assert [server.starts for server in session.mcp.servers] == [2]
+        charged = [event.tool for event in events if isinstance(event, FailureCharged) and event.cost]
+        assert charged == ["mcp__p", "mcp__p:append"]
 
 
 async def test_a_tool_that_fails_has_a_breaker_of_its_own_and_the_server_keeps_its(place: Place) -> None:

@@ -135,7 +135,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
         plan_mode=plan_mode,
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
-        faults=PracticeFaults(core.shared.connection, core.shared.tool_faults, toolbox.names, core.conversation.emit),
+        faults=PracticeFaults(core.shared.connection, core.shared.tool_faults, toolbox, core.conversation.emit),
     )
     if changes := skill_changes(parts):
         attached["skills"] = changes

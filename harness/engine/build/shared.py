@@ -62,6 +62,7 @@ def shared_parts(
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
     sandbox = sandbox_for(settings, rules, HostQuestions(rules).link)
     processes = Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox)
+    tool_faults = OrderedToolFaults()
     return SharedParts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
@@ -79,8 +80,8 @@ def shared_parts(
         agents=agents_for(settings),
         memory=memory_for(settings, session),
         board=board_for(settings, conversation.state.board, session, notices.append),
-        mcp=_servers(settings, processes, conversation, serial, notices.append),
-        tool_faults=OrderedToolFaults(),
+        mcp=_servers(settings, processes, conversation, serial, tool_faults, notices.append),
+        tool_faults=tool_faults,
         notices=notices,
     )
 
@@ -96,6 +97,7 @@ def _servers(
     processes: Processes,
     conversation: Conversation,
     asker: SerialAsker,
+    faults: OrderedToolFaults,
     report: Callable[[str], None],
 ) -> "McpServers | None":
     """The MCP servers of the session, not started yet; None: it has none."""
@@ -106,7 +108,8 @@ def _servers(
         return None
     from harness.engine.mcp import servers_for
 
-    return servers_for(config, settings, processes, conversation, asker, state_folder(settings.state_dir))
+    state = state_folder(settings.state_dir)
+    return servers_for(config, settings, processes, conversation, asker, state, faults.applied)
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:

@@ -61,6 +61,16 @@ TOOL_KINDS: Mapping[str, str] = MappingProxyType(
 )
 """What can go wrong with a tool."""
 
+DIE = "die"
+"""A fault of MCP servers alone, and a real one: the process is killed."""
+SERVER = "mcp:"
+"""Before the name of a server, in the place of a tool's name: any of its tools."""
+
+
+def server_of(breaker: str) -> str:
+    """How an order names the MCP server with this breaker; empty: it is none."""
+    return f"{SERVER}{breaker.removeprefix('mcp__')}" if breaker.startswith("mcp__") else ""
+
 
 def listed(kinds: Mapping[str, str]) -> tuple[str, ...]:
     """One line for each kind."""

@@ -88,9 +88,9 @@ def _fault(session: Session, words: Words) -> Iterable[Candidate]:
 def _toolfault(session: Session, words: Words) -> Iterable[Candidate]:
     match words:
         case ():
-            return map(Candidate, (*(tool.name for tool in session.tools), "all", "off"))
+            return map(Candidate, (*session.faults.tools, "all", "off"))
         case (tool,) if tool != "off":
-            return map(Candidate, session.faults.tool_kinds)
+            return map(Candidate, session.faults.kinds_of(tool))
         case _:
             return ()
 
