@@ -112,15 +112,15 @@ class Agent:
         """A turn that the user, or the parent of a subagent, asked for."""
         if self.core.is_subagent:
             with self.core.shared.retries.subagent_at_work():
-                await self._turn(prompt)
+                await self._turn(prompt, arrivals=prompt is None)
             return
         self.core.shared.retries.begin_turn()
         with self.core.restriction.to(only):
             await self._turn(prompt, model)
 
     async def _arrivals(self) -> None:
-        if self.parts.background is not None and self.parts.background.inbox.waiting:
-            await self._turn(None, arrivals=True)
+        if self.parts.arrived:
+            await (self._requested(None) if self.core.is_subagent else self._turn(None, arrivals=True))
 
     # ── turn and step ────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,8 +233,8 @@ class Agent:
         waited = "" if paused or stuck else await parts.loops.wait()
         ends = {"hooked": parts.stopped_by_hook, "paused": paused, "stuck": stuck, "waited": waited}
         stop = after_tools(turn.state, core.limits, interrupt.is_set(), planned=planned, **ends)
-        if stop is None and parts.background is not None:
-            parts.background.deliver()
+        if stop is None:
+            await parts.deliver()
         return stop
 
     async def _continue(self, turn: Turn, decision: Continue) -> Stop | None:

@@ -49,6 +49,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_wait_s": namespace.max_wait,
         "max_concurrent": namespace.max_concurrent,
         "board": namespace.board,
+        "team": namespace.team,
         "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
         "effort": namespace.effort,
@@ -172,6 +173,12 @@ def agent_parser() -> "ArgumentParser":
     add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
     add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
     add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
+    add(
+        "--team",
+        action="store_true",
+        default=None,
+        help="let the model start members that stay and write to each other",
+    )
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
     add("--add-dir", action="append", metavar="DIR", help="a further folder to read and change like the first")

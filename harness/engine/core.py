@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from harness.base.clock import Clock
 from harness.definitions import Agents
@@ -91,6 +91,28 @@ class SharedParts:
                 closing.push_async_callback(self.mcp.aclose)
             if self.board is not None:
                 closing.callback(self.board.close)
+
+
+class Seat(Protocol):
+    """The place of a member in its team."""
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Those that only members have."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Mail waits that is not in the history yet."""
+        ...
+
+    async def deliver(self, conversation: Conversation) -> None:
+        """Add the waiting mail to the history. No-op if there is none."""
+        ...
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn because the money of the team is spent."""
+        ...
 
 
 @dataclass(slots=True)
@@ -179,6 +201,8 @@ class AgentCore:
     """Folder for results too long for the history."""
     agents_folder: Path | None
     """Folder for the journals of subagents; None: they have none."""
+    seat: Seat | None = None
+    """Of a member; None: the agent is none."""
 
     @property
     def is_subagent(self) -> bool:
@@ -208,6 +232,7 @@ class AgentCore:
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent or of its parent."""
         own = over_budget(state, self.limits, self.conversation.spend.cost_usd)
+        own = own or (self.seat.over_budget(state) if self.seat else None)
         return own or (self.parent.over_budget(state) if self.parent else None)
 
 

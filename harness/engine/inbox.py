@@ -49,6 +49,11 @@ class Inbox:
         """Results that the model has not read yet, oldest first."""
         return tuple(self._waiting.values())
 
+    @property
+    def waking(self) -> tuple[Arrived, ...]:
+        """Those that are a reason for a turn: all but notes."""
+        return tuple(one for one in self._waiting.values() if one.kind is not ArrivalKind.NOTE)
+
     def next(self, *, scheduled: bool) -> tuple[Arrived, ...]:
         """What one message delivers: all results, and the oldest scheduled prompt only between two turns."""
         prompts = [one for one in self.waiting if one.kind is ArrivalKind.SCHEDULED]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.checkpoints import Checkpoints
 from harness.engine.connection import PracticeFaults
-from harness.engine.core import AgentCore
+from harness.engine.core import AgentCore, Seat
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.loops.runner import LoopRunner
@@ -81,6 +81,20 @@ class AgentParts:
         """What the program adds behind the results of a step."""
         return (*self.plan_reminder.after_step(), *self.plan_mode.after_step())
 
+    @property
+    def arrived(self) -> bool:
+        """Something waits that is a reason for a turn: results from the background, or mail of a member."""
+        if self.core.seat is not None:
+            return self.core.seat.waits
+        return self.background is not None and bool(self.background.inbox.waking)
+
+    async def deliver(self, *, scheduled: bool = False) -> None:
+        """Add what has arrived to the history. `scheduled`: with the oldest scheduled prompt."""
+        if self.background is not None:
+            self.background.deliver(scheduled=scheduled)
+        if self.core.seat is not None:
+            await self.core.seat.deliver(self.core.conversation)
+
     def steerable(self) -> AbstractContextManager[None]:
         """A turn runs during the block, which texts of the user can join."""
         return self.steering.accepting() if self.steering is not None else nullcontext()
@@ -131,3 +145,5 @@ class Parent:
     """Of the agent that starts it, and whose hooks and policies it uses."""
     role: str = ""
     """Text of the kind of subagent, added to the system prompt."""
+    seat: Seat | None = None
+    """Of a member; None: the subagent is none."""

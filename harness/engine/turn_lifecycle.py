@@ -74,8 +74,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         parts.attached.clear()
         named = await _prompt_blocks(parts, submitted.prompt, f"{turn.number}")
         conversation.add("user", (*beside, *named), Origin.PROMPT)
-    if parts.background is not None:
-        parts.background.deliver(scheduled=arrivals)
+    await parts.deliver(scheduled=arrivals)
     return None
 
 

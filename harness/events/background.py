@@ -71,6 +71,8 @@ class AgentCreated(Event):
     """Name of the file with its own events, beside the journal of the session; empty: there is none."""
     kind: str = ""
     """The kind of agent that a file defines; empty: none of these."""
+    member: str = ""
+    """Name of the member whose task it is; empty: that of a subagent without a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,10 @@ class ArrivalKind(StrEnum):
     """A scheduled prompt fired; `source` is the id of the fire."""
     TASK_READY = "task_ready"
     """A task of the board can be claimed, or a claim has ended."""
+    MAIL = "mail"
+    """A message to the lead; `source` is its sender."""
+    NOTE = "note"
+    """The same, for information: it begins no turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -371,6 +371,8 @@ class Origin(StrEnum):
     """A text that the user gave to the running turn."""
     HOOK = "hook"
     """Text of a user hook: an objection to the end of the turn, or context."""
+    MAIL = "mail"
+    """Mail of a member, one block for each message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ from harness.events import (
     CompactionEnded,
     Event,
     HistoryReplaced,
+    MailDelivered,
     McpToolsListed,
+    MemberStarted,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -227,6 +229,12 @@ class SessionState:
     """File name of its task board; empty: it uses none."""
     planning: int | None = None
     """Turns before plan mode began; None: it is off."""
+    team: bool = False
+    """It has had members."""
+    mail_read: int = 0
+    """Id of the last message that is in the history of a member."""
+    mail_unmarked: int = 0
+    """Messages behind it that are in the history as well, whose mark a crash has prevented."""
     measured: Mapping[str, TokenMeasurement] = field(default_factory=dict)
     """By model."""
     message_id: str = ""
@@ -285,6 +293,8 @@ def after(state: SessionState, event: Event) -> SessionState:
                 points += (RewindPoint(state.turn, message.typed, len(state.messages)),)
             if origin is Origin.STEERING:
                 state = replace(state, steered=(*state.steered, message.typed))
+            if origin is Origin.MAIL:
+                state = replace(state, mail_unmarked=state.mail_unmarked + len(message.content))
             return replace(state, messages=_with(state.messages, message), rewind_points=points)
         case HistoryReplaced():
             return _replaced(state, event)
@@ -371,6 +381,10 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, server_tools=event)
         case BoardOpened(board=board):
             return replace(state, board=board)
+        case MemberStarted():
+            return replace(state, team=True)
+        case MailDelivered(ids=ids):
+            return replace(state, mail_read=max(ids, default=state.mail_read), mail_unmarked=0)
         case _:
             return state
 

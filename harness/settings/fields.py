@@ -222,6 +222,15 @@ class Settings(BaseModel):
     board: BoardChoice = "off"
     """The task board that the model has tools for: that of this session ("session"), or one of the repository by its
     name, which all its sessions and worktrees share. A resumed session keeps its board."""
+    team: Switch = False
+    """The model has tools to start members: subagents with a name that stay, remember, and write to each other. A
+    resumed session keeps its members."""
+    team_members: Count = 20
+    """Members that a session may have at the same time. `max_subagents` counts all that it has started."""
+    team_budget_usd: Dollars | None = None
+    """Cost budget of all members together; unset: the rest of the session's budget."""
+    team_wait_s: Seconds = 1_800.0
+    """Seconds that `harness -p` waits for members after the answer, in all; then they are stopped."""
     schedule: Switch = True
     """Scheduled prompts fire in interactive sessions. Off: none fires."""
     schedule_tools: Switch = False
@@ -261,7 +270,7 @@ class Settings(BaseModel):
     subagent_steps: Count = 30
     """Steps that a subagent may take for one task."""
     subagent_budget_usd: Dollars | None = None
-    """Cost budget of a subagent for one task; unset: the rest of the session's budget."""
+    """Cost budget of a subagent for one task, of a member for all; unset: the rest of the session's budget."""
 
     failure_threshold: Count = 3
     """Consecutive failures that open a tool's breaker, until a probe succeeds."""

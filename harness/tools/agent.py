@@ -15,6 +15,8 @@ from harness.events import Json
 from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
 AGENT = "agent"
+TEAM_START = "team_start"
+"""The tool that starts a member, which is a subagent with a name."""
 DESCRIPTION_CHARACTERS = 300
 """Of one kind of agent."""
 KINDS_CHARACTERS = 8_000

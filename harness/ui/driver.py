@@ -77,7 +77,7 @@ class SessionDriver(ABC):
     def __init__(self, log: logging.Logger) -> None:
         self._log = log
         self._session: Session | None = None
-        self._turns = TurnLoop(self._carry_out, self._item_ended, lambda: bool(self.session.inbox.waiting))
+        self._turns = TurnLoop(self._carry_out, self._item_ended, lambda: bool(self.session.inbox.waking))
         self._pausing: asyncio.Future[str | None] | None = None
         self._beside: set[asyncio.Task[None]] = set()
         self._steers = True

@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
+    Address,
     CompactionEnded,
     Event,
     HistoryReplaced,
+    MailDelivered,
+    MemberStarted,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -148,6 +151,9 @@ def naive_state(events: list[Event]) -> SessionState:
     asked = [event for event in events if isinstance(event, RequestSent) and event.purpose == "turn"]
     compactions = [event for event in events if isinstance(event, CompactionEnded)]
     drains = [event for event in compactions if event.drained]
+    marks = [number for number, event in enumerate(events) if isinstance(event, MailDelivered)]
+    mail = [event for event in events[marks[-1] + 1 if marks else 0 :] if isinstance(event, MessageAdded)]
+    delivered = last(events, MailDelivered)
     return SessionState(
         session_id="20261121-0345-7f3a9c",
         workspace="/home/ko/project",
@@ -180,6 +186,9 @@ def naive_state(events: list[Event]) -> SessionState:
         asked=asked[-1] if asked else None,
         plain_until=naive_plain(events),
         lists=lists if isinstance(lists, PromptListsRead) else None,
+        team=any(isinstance(event, MemberStarted) for event in events),
+        mail_read=max(delivered.ids) if isinstance(delivered, MailDelivered) else 0,
+        mail_unmarked=sum(len(one.message.content) for one in mail if one.origin is Origin.MAIL),
         last_model=requested.model if isinstance(requested, RequestSent) else "",
     )
 
@@ -192,6 +201,8 @@ events = st.one_of(
     st.builds(turn_ended, numbers),
     st.builds(StepStarted, numbers),
     st.builds(MessageAdded, messages, st.sampled_from(Origin)),
+    st.builds(MailDelivered, st.just(Address("ann", 1)), st.sets(numbers, min_size=1).map(tuple)),
+    st.builds(MemberStarted, st.just(Address("ann", 1)), st.just("a1")),
     st.builds(
         HistoryReplaced,
         st.lists(messages, max_size=3).map(tuple),

@@ -208,6 +208,14 @@ class AdmissionRunner:
         self._settle()
         return keys
 
+    def paused_until(self, key: str) -> float | None:
+        """Unix time until which work of this key is paused, because it failed too often; None: it is not."""
+        return self._controller.breaker(key).due
+
+    def failures(self, key: str) -> int:
+        """How often its work failed in a row."""
+        return self._controller.breaker(key).failures
+
     # ── the whole ───────────────────────────────────────────────────────────────────────────────
 
     def configure(self, limits: AdmissionLimits) -> None:

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, parent: Parent | None) -> AgentParts:
     """The parts of `agent`; `parent`: it is a subagent. Raises what `harness.agent.Agent` raises."""
     options = options.checked()
-    core = core_of(settings, options, parent.parts.core if parent else None)
+    core = core_of(settings, options, parent)
     names = _names_for_subagents(core, options)
     background = None if core.is_subagent else background_of(core, SubagentFactory(agent).create, names)
     ongoing = background.ongoing if background else None
@@ -173,11 +173,12 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
 # ── steps ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None = None) -> AgentCore:
-    """What the parts work with; `parent` is that of the agent that starts this one.
+def core_of(settings: Settings, options: AgentOptions, begun_by: Parent | None = None) -> AgentCore:
+    """What the parts work with; `begun_by`: the agent is a subagent.
 
     The options are checked (`AgentOptions.checked`). Raises SettingsError.
     """
+    parent = begun_by.parts.core if begun_by else None
     conversation = options.conversation or Conversation(ignore)
     conversation.masking.learn(secrets_of(settings, os.environ))
     asker = options.asker or NoAsker()
@@ -211,6 +212,7 @@ def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None 
         own_tools=tuple(options.tools),
         outputs=outputs,
         agents_folder=options.agents,
+        seat=begun_by.seat if begun_by else None,
     )
     _require_prices(core)
     return core
@@ -345,6 +347,12 @@ def _tools(
         ours.append(agent_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds))
     if board is not None:
         ours += tools_of_board(board)
+    if background is not None and background.has_team:
+        from harness.team.tools import lead_tools
+
+        ours += lead_tools(lambda: background.team)
+    if core.seat is not None:
+        ours += core.seat.tools
     if settings.ask_user != "off":
         ours.append(ask_user_tool(QuestionHandler(core.conversation, core.asker, settings.ask_user)))
     if plan_mode.proposes:

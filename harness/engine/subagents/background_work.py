@@ -25,6 +25,7 @@ from harness.tools.tool import ToolError
 
 if TYPE_CHECKING:
     from harness.engine.schedule.runner import ScheduleRunner
+    from harness.engine.team.team import Team
 
 AT_WORK = (CommandState.WAITS, CommandState.RUNS)
 
@@ -50,6 +51,7 @@ class BackgroundWork:
         self._processes = core.shared.processes
         self._outputs = core.outputs
         self._schedule: ScheduleRunner | None = None
+        self._team: Team | None = None
 
     def deliver(self, *, scheduled: bool = False) -> None:
         """Add the waiting results to the history, in one message. No-op if there are none.
@@ -73,7 +75,25 @@ class BackgroundWork:
             self._schedule = schedule_of(self._core, self.inbox)
         return self._schedule
 
+    @property
+    def has_team(self) -> bool:
+        """The session may have members: the setting is on, or it has had some."""
+        return self._core.settings.team or self._conversation.state.team
+
+    @property
+    def team(self) -> "Team":
+        """The members of the session, made on first use. Raises HarnessError where it may have none."""
+        if self._team is None:
+            if not self.has_team:
+                raise HarnessError("This session has no team; start it with --team.")
+            from harness.engine.team.team import team_of
+
+            self._team = team_of(self._core, self.subagents, self.inbox)
+        return self._team
+
     def on_event(self, event: Event) -> None:
+        if self._team is not None:
+            self._team.on_event(event)
         if self._schedule is not None:
             self._schedule.on_event(event)
 
@@ -148,6 +168,8 @@ class BackgroundWork:
     def recall(self, events: Iterable[Event]) -> None:
         """Continue from the events of an earlier run of this session."""
         earlier = tuple(events)
+        if self._conversation.state.team:
+            self.team.recall(earlier)
         for part in (self.inbox, self.subagents, self.fan_out, self.commands):
             part.recall(earlier)
 
@@ -157,7 +179,11 @@ class BackgroundWork:
             closing.push_async_callback(self.commands.admission.aclose)
             if self._schedule is not None:
                 closing.push_async_callback(self._schedule.aclose)
+            if self._team is not None:
+                closing.push_async_callback(self._team.close_mail)
             closing.push_async_callback(self._end)
+            if self._team is not None:
+                closing.push_async_callback(self._team.aclose)
             closing.push_async_callback(self.subagents.admission.aclose)
 
     async def _end(self) -> None:

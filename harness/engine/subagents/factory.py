@@ -32,6 +32,8 @@ class ParentAgent(Protocol):
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]: ...
 
+    def deliver(self) -> AsyncGenerator[Event, None]: ...
+
     async def aclose(self) -> None: ...
 
 
@@ -58,6 +60,10 @@ class RecordedSubagent:
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Work on the task; the last event is `TurnEnded`."""
         return self._agent.run(prompt)
+
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """Work on the mail of a member that waits; no event if there is none."""
+        return self._agent.deliver()
 
     def interrupt(self) -> None:
         """End the turn as soon as possible, also one that has not begun."""
@@ -98,14 +104,15 @@ class SubagentFactory:
             conversation = self._conversation(kept, spec)
             settings = self._settings(conversation, spec)
             own = {tool.name for tool in parent.core.own_tools}
+            seated = () if spec.seat is None else spec.seat.tools
             agent = type(self._agent)(
                 settings,
                 tools=[tool for tool in parent.core.own_tools if tool.name in spec.tools],
-                standard=[name for name in spec.tools if name not in own],
+                standard=[*(name for name in spec.tools if name not in own), *(tool.name for tool in seated)],
                 asker=spec.asker,
                 conversation=conversation,
                 outputs=parent.core.outputs / spec.agent,
-                parent=Parent(parent, spec.role),
+                parent=Parent(parent, spec.role, spec.seat),
             )
             if kept is not None and not spec.again:
                 address = parent.core.shared.connection.address
@@ -122,9 +129,9 @@ class SubagentFactory:
         return RecordedSubagent(agent, spec.agent, kept, self._warn)
 
     def _settings(self, conversation: Conversation, spec: SubagentSpec) -> Settings:
-        """Those of the parent with the limits of one task, on top of what earlier tasks have cost, and with the working
-        tree of the subagent. Raises HarnessError when that is gone."""
-        parent, spent_usd = self._parent, conversation.spend.cost_usd
+        """Those of the parent with the limits of one task, on top of what earlier tasks have cost (of a member: of all
+        its tasks), and with the working tree of the subagent. Raises HarnessError when that is gone."""
+        parent, spent_usd = self._parent, 0.0 if spec.seat else conversation.spend.cost_usd
         workspace, earlier = parent.core.settings.workspace, conversation.state.workspace
         if earlier != parent.core.conversation.state.workspace:  # else both may have been moved since
             workspace = Path(earlier or workspace)

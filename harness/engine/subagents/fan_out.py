@@ -24,7 +24,7 @@ from harness.events import (
     Usage,
 )
 from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision, Mode
-from harness.tools.agent import AGENT
+from harness.tools.agent import AGENT, TEAM_START
 
 ASSUMED = Usage(input=20_000, cache_read=80_000, output=4_000)
 """What a subagent is taken to use before one of the session has ended: some ten steps, of whose prompts the cache
@@ -195,6 +195,6 @@ def _starts_one(block: object) -> bool:
     """Whether a block of a reply calls for a new subagent."""
     match block:
         case {"type": "tool_use", "name": str(name), "input": dict(given)}:
-            return name == AGENT and given.get("agent") is None
+            return name == TEAM_START or (name == AGENT and given.get("agent") is None)
         case _:
             return False

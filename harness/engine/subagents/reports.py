@@ -12,6 +12,7 @@ from typing import Protocol
 
 from harness.base.external_text import counted
 from harness.engine.conversation import Conversation, spent_since
+from harness.engine.core import Seat
 from harness.engine.permissions.asker import Asker
 from harness.events import (
     AgentCreated,
@@ -77,6 +78,8 @@ class SubagentSpec:
     """None: that of the parent."""
     role: str = ""
     """Text of its kind for the system prompt; empty: of no special kind."""
+    seat: Seat | None = None
+    """Of a member, whose limit of money holds for all its tasks; None: it is none."""
     workspace: Path | None = None
     """The working tree that it works in; None: that of its earlier tasks, or of the parent."""
 
@@ -96,6 +99,10 @@ class Subagent(Protocol):
 
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Work on the task; the last event is `TurnEnded`."""
+        ...
+
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """Work on the mail of a member that waits; no event if there is none."""
         ...
 
     def interrupt(self) -> None:
@@ -242,9 +249,9 @@ def first_row(created: AgentCreated, now: float) -> SubagentRow:
     )
 
 
-async def played(subagent: Subagent, prompt: str, on_event: Callable[[Event], None]) -> None:
-    """Have the task carried out; `on_event` receives every event."""
-    async with aclosing(subagent.run(prompt)) as events:
+async def played(subagent: Subagent, prompt: str | None, on_event: Callable[[Event], None]) -> None:
+    """Have the task carried out; `on_event` receives every event. None: the mail of a member is its task."""
+    async with aclosing(subagent.deliver() if prompt is None else subagent.run(prompt)) as events:
         async for event in events:
             on_event(event)
 

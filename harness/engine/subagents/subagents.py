@@ -8,16 +8,17 @@ Each task ends with exactly one report, and only an answer is reported as an ans
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from harness.base.concurrency import race, shielded
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.definitions import usable
 from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
-from harness.engine.core import AgentCore
+from harness.engine.core import AgentCore, Seat
 from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import SubagentAsker
 from harness.engine.subagents.fan_out import FanOutQuestions, FanOutRefused
@@ -45,6 +46,7 @@ from harness.events import (
     MovedToBackground,
     MoveReason,
     ToolOutcome,
+    WorkEnd,
 )
 from harness.model import notices
 from harness.model.catalogue import model_named
@@ -63,12 +65,34 @@ LEFT = SubagentReport(AgentEnd.CANCELLED, "it was at work when the session was l
 """The program ended without a chance to say anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class MemberTask:
+    """A task of a member, and what it needs to work."""
+
+    name: str
+    """Of the member."""
+    description: str
+    """The task in a few words."""
+    prompt: str | None
+    """None: the mail that waits."""
+    tools: tuple[str, ...]
+    kind: str
+    role: str
+    """Text for its system prompt."""
+    seat: Seat
+    workspace: Path | None = None
+    """The working tree that it works in; None: that of its earlier tasks, or of the parent."""
+
+
 @dataclass(slots=True, eq=False)
 class _Task:
     """One task of one agent."""
 
-    prompt: str
+    prompt: str | None
+    """None: the mail of a member."""
     tools: tuple[str, ...]
+    member: MemberTask | None = None
+    """None: the agent is no member."""
     stopped: str = ""
     """Why it is to end; empty: it is not."""
     report: SubagentReport = INTERRUPTED
@@ -88,6 +112,8 @@ class _Known:
     tasks: list[_Task] = field(default_factory=list)
     """Those that it works on or waits with; it works on one at a time."""
     running: Subagent | None = None
+    member: bool = False
+    """It is a member, which mail may wake at any time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -169,40 +195,18 @@ class Subagents:
                 f"There is no agent {task.agent} to continue; {hint}. Leave `agent` out to start a new one."
             )
         name = kind_of(task) if known is None else self._kind_of.get(known.agent, "")
-        kind = self.kinds.get(name)
-        if kind is None and name:
-            return _invalid(f"Unknown kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
         if known is not None and kind_of(task) not in ("", name):
             return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to continue it.")
-        may = [one for one in (kind.given if kind else self._tools) if self._restriction.allows(one)]
-        chosen = tuple(may if task.tools is None else dict.fromkeys(task.tools))
-        if wrong := [one for one in chosen if one not in may]:
-            return _invalid(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
+        try:
+            chosen = self.tools_for(name, task.tools)
+        except HarnessError as error:
+            return _invalid(str(error))
         if known is None:
-            try:
-                await self._fan_out.admit(context.call_id, self._count)
-            except FanOutRefused as refusal:
-                return ToolResult(str(refusal), ToolOutcome.DENIED, refusal.summary)
-            if (full := self._full()) is not None:  # others of the same reply have started meanwhile
-                return full
+            if (refused := await self.may_start(context)) is not None:
+                return refused
             known = self._new()
-        if name:
-            self._kind_of[known.agent] = name
-        model = model_named(kind.model) if kind and kind.model else self._core.choice.model
-        self._remember(known)
         asked = _Task(task.prompt, chosen)
-        known.tasks.append(asked)
-        self._conversation.emit(
-            created := AgentCreated(
-                *(known.agent, context.call_id, shorten_line(task.description), task.prompt, model, chosen),
-                background=task.background,
-                again=known.begun,
-                journal=f"{known.agent}.jsonl" if self._kept else "",
-                kind=name,
-            )
-        )
-        row = first_row(created, self._clock.now())
-        known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
+        self._order(known, asked, name, task.description, context.call_id, background=task.background)
         if task.background:
             self._later(known, asked, shorten_line(task.description), context, self._carried_out(known, asked))
             text = notices.runs_in_background(known.agent)
@@ -212,6 +216,86 @@ class Subagents:
             text = notices.moved_to_background(known.agent)
             return ToolResult(text, summary=f"{known.agent} continues in the background")
         return self._result(known.agent, report, context)
+
+    def tools_for(self, kind: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+        """Names of the tools of a subagent; `kind` empty: of no special kind, `wanted` None: all that it can have.
+
+        Raises HarnessError for an unknown kind, and for tools that it cannot have.
+        """
+        known = self.kinds.get(kind)
+        if known is None and kind:
+            raise HarnessError(f"Unknown kind of agent {kind}; there are {', '.join(self._kind_names) or 'none'}.")
+        may = [one for one in (known.given if known else self._tools) if self._restriction.allows(one)]
+        chosen = tuple(may if wanted is None else dict.fromkeys(wanted))
+        if wrong := [one for one in chosen if one not in may]:
+            raise HarnessError(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
+        return chosen
+
+    async def may_start(self, context: ToolContext) -> ToolResult | None:
+        """Wait until one more subagent may start; returns the result of a call that may not."""
+        if (full := self._full()) is not None:
+            return full
+        try:
+            await self._fan_out.admit(context.call_id, self._count)
+        except FanOutRefused as refusal:
+            return ToolResult(str(refusal), ToolOutcome.DENIED, refusal.summary)
+        return self._full()  # others of the same reply have started meanwhile
+
+    def _order(
+        self, known: _Known, task: _Task, kind: str, description: str, call_id: str, *, background: bool
+    ) -> None:
+        """Give a subagent a task; `_carried_out` does it."""
+        if kind:
+            self._kind_of[known.agent] = kind
+        found = self.kinds.get(kind)
+        model = model_named(found.model) if found and found.model else self._core.choice.model
+        self._remember(known)
+        known.tasks.append(task)
+        self._conversation.emit(
+            created := AgentCreated(
+                *(known.agent, call_id, shorten_line(description), task.prompt or "", model, task.tools),
+                background=background,
+                again=known.begun,
+                journal=f"{known.agent}.jsonl" if self._kept else "",
+                kind=kind,
+                member=task.member.name if task.member else "",
+            )
+        )
+        row = first_row(created, self._clock.now())
+        known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
+
+    # ── members ─────────────────────────────────────────────────────────────────────────────────
+
+    def enlist(self) -> str:
+        """The id of a new subagent that is a member; `may_start` has let it start."""
+        known = self._new()
+        known.member = True
+        self._remember(known)
+        return known.agent
+
+    def begin(
+        self, agent: str, member: MemberTask, ended: Callable[[SubagentReport], Awaitable[None]], call_id: str = ""
+    ) -> None:
+        """Let a member work as soon as it is admitted; `ended` receives its report, unless the session closes."""
+        row = SubagentRow(agent, "", SubagentState.ENDED, 0.0)
+        known = self._known.get(agent) or _Known(agent, row, begun=self._kept, member=True)
+        task = _Task(member.prompt, member.tools, member=member)
+        self._order(known, task, member.kind, member.description, call_id, background=True)
+
+        async def work() -> None:
+            await ended(await self._carried_out(known, task))
+
+        running = asyncio.create_task(work(), name=f"member {member.name}")
+        self._background[running] = agent
+        running.add_done_callback(self._done)
+
+    def release(self, agent: str) -> None:
+        """A member has ended; forget it like any other subagent."""
+        if (known := self._known.get(agent)) is not None:
+            known.member = False
+        self.admission.end(agent)
+
+    # ── one task in the foreground or background ────────────────────────────────────────────────
 
     async def _waited_for(
         self, known: _Known, task: _Task, description: str, context: ToolContext
@@ -298,7 +382,7 @@ class Subagents:
     async def _carried_out(self, known: _Known, task: _Task) -> SubagentReport:
         """Run a task when it is admitted, and report its end, whatever it is."""
         try:
-            await self.admission.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
+            await self.admission.run(known.agent, partial(self._let_in, known, task), partial(_ending, task))
         except NotAdmitted as refusal:
             task.report = SubagentReport(AgentEnd.NOT_STARTED, str(refusal))
         finally:
@@ -322,12 +406,15 @@ class Subagents:
         self._report_end(known, task.report)
 
     async def _work(self, known: _Known, task: _Task) -> None:
-        kind = self.kinds.get(self._kind_of.get(known.agent, ""))
+        kind, member = self.kinds.get(self._kind_of.get(known.agent, "")), task.member
+        name = member.name if member else known.agent
         order = SubagentSpec(
-            *(known.agent, task.tools, SubagentAsker(self._asker, known.agent), known.begun, known.messages),
+            *(known.agent, task.tools, SubagentAsker(self._asker, name), known.begun, known.messages),
             model=model_named(kind.model) if kind and kind.model else "",
             effort=kind.effort if kind else None,
-            role=kind.prompt if kind else "",
+            role="\n\n".join(filter(None, (member.role if member else "", kind.prompt if kind else ""))),
+            workspace=member.workspace if member else None,
+            seat=member.seat if member else None,
         )
         try:
             subagent = self._create(order)
@@ -410,7 +497,7 @@ class Subagents:
                     if event.kind:
                         self._kind_of[agent] = event.kind
                     unended[agent] = unended.get(agent, 0) + 1
-                    if event.background:
+                    if event.background and not event.member:
                         untold.setdefault(agent, []).append(event)
                     waited_for[event.call_id] = event
                     if event.journal:
@@ -463,10 +550,20 @@ class Subagents:
 
     def _forget(self) -> None:
         """Only the last ones are listed; of the others nothing is kept, neither here nor by the controller."""
-        idle = [known.agent for known in self._known.values() if not known.tasks]
+        idle = [known.agent for known in self._known.values() if not (known.tasks or self._pinned(known))]
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]
             self.admission.end(agent)
+
+    def _pinned(self, known: _Known) -> bool:
+        """Forgetting it would lose the failures that it is paused for, or the only copy of its history."""
+        return known.member and (not self._kept or self.admission.failures(known.agent) > 0)
+
+
+def _ending(task: _Task, report: SubagentReport) -> WorkEnd:
+    """How a task ended, for admission. A member may end without a word: what it had to say was in its messages."""
+    silent = task.member is not None and report.end is AgentEnd.SILENT
+    return WorkEnd.SUCCEEDED if silent else report.ending
 
 
 def _invalid(text: str) -> ToolResult:

@@ -17,6 +17,9 @@ OWES: Final = frozenset({MailKind.MESSAGE, MailKind.USER})
 """Kinds whose sender gets the last words of a recipient that ends its task without a message to it. No kind that the
 program sends is among them, so two members never answer each other's last words for ever."""
 
+LIMITED: Final = frozenset({MailKind.MESSAGE, MailKind.NOTE, MailKind.USER})
+"""Kinds that a full mailbox refuses. The program sends the others, at most one for each task or request."""
+
 QUIET: Final = frozenset({MailKind.NOTE})
 """Kinds that begin no work."""
 
@@ -120,7 +123,7 @@ def _problem(
         return f"There is no {name!r}. {known}"
     if box.ended:
         return f"{name} has ended: {box.ended}. {known}"
-    if box.unread >= limits.waiting:
+    if box.unread >= limits.waiting and draft.kind in LIMITED:
         return f"{name} has {box.unread} unread messages; wait until it has read some."
     return ""
 

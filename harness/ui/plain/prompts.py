@@ -175,7 +175,7 @@ def line_or_arrival(
     go to `queue`, behind the returned one. Raises EOFError and KeyboardInterrupt like `input`. Also a result that
     arrives before the event loop runs again counts as one that arrived first.
     """
-    return _line_or_arrival(session, queue, keyboard, printer, len(session.inbox.waiting))
+    return _line_or_arrival(session, queue, keyboard, printer, len(session.inbox.waking))
 
 
 async def _line_or_arrival(
@@ -188,7 +188,7 @@ async def _line_or_arrival(
     further: deque[str] = deque()
 
     def listens() -> bool:
-        return len(inbox.waiting) == before and session.background.listens
+        return len(inbox.waking) == before and session.background.listens
 
     with handle_signals() as signalled, keyboard.listening(further.append):
         typed = asyncio.create_task(_line(keyboard, printer, parts, further))

@@ -245,10 +245,10 @@ class _Repl(SessionDriver):
         """Let the schedule look at its jobs, because nothing else runs while the user may type."""
         self._printer.rewind()
         inbox = self.session.inbox
-        waiting = len(inbox.waiting)
+        waking = len(inbox.waking)
         with self.showing(), suppress(HarnessError):  # the schedule reports it once by itself
             self._runner.run(self.session.background.schedule.look())
-        if len(inbox.waiting) > waiting:
+        if len(inbox.waking) > waking:
             self.queue.release()
 
     def _more_arrives(self) -> bool:
@@ -325,7 +325,7 @@ class _Repl(SessionDriver):
 
     def _run_next(self) -> bool:
         """Run the next item of the queue; False: there is none."""
-        waits = len(self.queue) or self.session.inbox.waiting
+        waits = len(self.queue) or self.session.inbox.waking
         with self.showing():  # work in the background may end just before or after a turn
             return self._in_loop(self.run_next()) if waits else False
 

@@ -44,7 +44,7 @@ class BackgroundWait:
 
     async def come(self) -> bool:
         """Wait until a result has arrived. False: no background work is left, or the wait was stopped."""
-        while not self._stopped and not self._session.inbox.waiting:
+        while not self._stopped and not self._session.inbox.waking:
             if self._agents_work:
                 self._changed.clear()
                 await self._changed.wait()
@@ -55,7 +55,7 @@ class BackgroundWait:
                 break
             else:
                 await self._wait_for(commands)
-        return bool(self._session.inbox.waiting) and not self._stopped
+        return bool(self._session.inbox.waking) and not self._stopped
 
     async def _wait_for(self, commands: Sequence[CommandRow]) -> None:
         """Wait until one of them reports something; end them all when the time is up."""

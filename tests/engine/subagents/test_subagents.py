@@ -79,6 +79,10 @@ class Colleague:
         code = TransitionCode.ABORTED_STREAMING if self.interrupted else self._office.code
         yield TurnEnded(1, code, "the reason", f"About {prompt}", Usage(10, 5), 0.1, 1, 1, 2.0)
 
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """The mail of a member."""
+        raise NotImplementedError
+
     def interrupt(self) -> None:
         """End soon."""
         self.interrupted = True

@@ -91,6 +91,10 @@ class CheapWorker:
         yield MessageAdded(Message("assistant", ({"type": "text", "text": "It is so."},)), Origin.REPLY)
         yield TurnEnded(1, code, "the test says so", "It is so.", Usage(), 0.0, 1, 1, 1.0)
 
+    def deliver(self) -> AsyncGenerator[Event, None]:
+        """The mail of a member."""
+        raise NotImplementedError
+
     def interrupt(self) -> None:
         """End the turn."""
         if not self.end.done():

@@ -1,0 +1,126 @@
+"""A live member, and its seat: its tools, its mail between two steps, and the money of the team."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from harness.engine.conversation import Conversation
+from harness.events import Address, MailDelivered, MailKind, Origin
+from harness.model import notices
+from harness.policies.recovery import Stop, TurnState
+from harness.team.mail import Mail
+from harness.team.tools import MessageArguments, RosterArguments, mail_tools
+from harness.tools.tool import Tool, ToolContext, ToolResult
+
+AT_ONCE_CHARACTERS = 60_000
+"""Of the mail that one step reads; the rest follows with the next steps."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """What is known of a live member besides its row."""
+
+    address: Address
+    agent: str
+    role: str
+    kind: str
+    tools: tuple[str, ...]
+    workspace: Path | None = None
+    """The working tree of its next task; None: that of its earlier ones, or of the session."""
+    box: list[Mail] = field(default_factory=list)
+    """Unread mail, oldest first."""
+    read: list[tuple[Address, MailKind, str]] = field(default_factory=list)
+    """What its present task is about: the order of the lead, and mail."""
+    wrote_to: set[str] = field(default_factory=set)
+    """Names that it has written to in this task."""
+    alarm: asyncio.Task[None] | None = None
+    """Ends its pause; there is one only while mail waits for that."""
+    ending: str = ""
+    """Why it is being ended; empty: it is not."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def name(self) -> str:
+        return self.address.name
+
+
+class SeatedTeam(Protocol):
+    """What a seat needs of its team."""
+
+    async def message_from(self, sender: Address, context: ToolContext, arguments: MessageArguments) -> ToolResult:
+        """Send a message whose sender the program knows."""
+        ...
+
+    async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
+        """List the members."""
+        ...
+
+    async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
+        """These messages stand in the history of a member."""
+        ...
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn of a member because the money of the team is spent."""
+        ...
+
+
+class MemberSeat:
+    """What the agent of a member knows of its team, for one task."""
+
+    def __init__(self, team: SeatedTeam, member: Member) -> None:
+        self._team = team
+        self._member = member
+
+    @cached_property
+    def tools(self) -> tuple[Tool, ...]:
+        """message and roster; the sender of a message is this member."""
+        return mail_tools(lambda: self)
+
+    async def message(self, context: ToolContext, arguments: MessageArguments) -> ToolResult:
+        """Send a message of this member."""
+        return await self._team.message_from(self._member.address, context, arguments)
+
+    async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
+        """List the members."""
+        return await self._team.roster(context, arguments)
+
+    @property
+    def waits(self) -> bool:
+        """Mail waits."""
+        return bool(self._member.box)
+
+    async def deliver(self, conversation: Conversation) -> None:
+        """Add the oldest mail to the history, one block for each message.
+
+        The message comes before the mark, as for everything that arrives: of what a crash separated from its mark the
+        blocks of the message say how many were read.
+        """
+        state = conversation.state
+        behind = [mail for mail in self._member.box if mail.id > state.mail_read]
+        new = _batch(behind[state.mail_unmarked :])
+        if new:
+            texts = (notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body) for mail in new)
+            conversation.add("user", [{"type": "text", "text": text} for text in texts], Origin.MAIL)
+        marked = [*behind[: state.mail_unmarked], *new]
+        if marked:
+            conversation.emit(MailDelivered(self._member.address, tuple(mail.id for mail in marked)))
+        last = marked[-1].id if marked else state.mail_read
+        if read := [mail for mail in self._member.box if mail.id <= last]:
+            await self._team.delivered(self._member, read)
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn because the money of the team is spent."""
+        return self._team.over_budget(state)
+
+
+def _batch(mails: list[Mail]) -> list[Mail]:
+    """The oldest messages that one step reads; at least one, if there is any."""
+    size = 0
+    for number, mail in enumerate(mails):
+        size += len(mail.body)
+        if size > AT_ONCE_CHARACTERS:
+            return mails[: max(1, number)]
+    return mails

@@ -1,0 +1,481 @@
+"""The members of one session: started, woken by mail, paused and ended.
+
+    team_start ──▶ a task of its subagent ──▶ idle: nothing of it is in memory but its row
+                        ▲                         │
+                        └── mail that begins work ┘
+
+A member is a subagent, so its tasks, admission, history, recovery and cost are those of `engine.subagents`. Here is
+what it has besides: a mailbox, and a reason to work again.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from harness.base.clock import time_of_day
+from harness.base.concurrency import in_thread, shielded
+from harness.base.errors import HarnessError
+from harness.base.external_text import counted
+from harness.engine.core import AgentCore
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.reports import SubagentReport, report_text
+from harness.engine.subagents.subagents import MemberTask, Subagents
+from harness.engine.team.member import Member, MemberSeat
+from harness.events import (
+    Address,
+    AgentEnd,
+    ArrivalKind,
+    Arrived,
+    Event,
+    MailDelivered,
+    MailKind,
+    MailReturned,
+    MailSent,
+    MemberChanged,
+    MemberStarted,
+    MemberState,
+    Notice,
+    ToolOutcome,
+    TurnStarted,
+)
+from harness.journal import state_folder
+from harness.model import notices
+from harness.policies.recovery import Stop, TurnState, over_budget
+from harness.policies.team.mail import (
+    LEAD,
+    USER,
+    MailDraft,
+    MailLimits,
+    MailRefused,
+    begins_work,
+    name_problem,
+    owed_to,
+)
+from harness.policies.team.members import (
+    AT_WORK,
+    Begin,
+    MemberRow,
+    TeamFold,
+    WaitUntil,
+    full,
+    next_step,
+    roster_lines,
+    spent,
+)
+from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail, mail_file
+from harness.team.tools import MessageArguments, RosterArguments, StartArguments, StopArguments
+from harness.tools.output import shorten
+from harness.tools.tool import ToolContext, ToolResult, shorten_line
+
+LEAD_BOX, USER_BOX = Address(LEAD, 1), Address(USER, 1)
+SHOWN_CHARACTERS = 200
+"""Of a message in events."""
+LEFT = "it was at work when the session was left"
+
+T = TypeVar("T")
+
+
+class Team:
+    """All members of a session."""
+
+    def __init__(self, core: AgentCore, subagents: Subagents, inbox: Inbox, store: MailStore) -> None:
+        """
+        Args:
+            subagents: lets the members work.
+            inbox: receives the mail of the lead.
+            store: the mailboxes; closed with the team.
+        """
+        self._core = core
+        self._emit = core.conversation.emit
+        self._clock = core.clock
+        self._subagents = subagents
+        self._inbox = inbox
+        self._store = store
+        self._fold = TeamFold()
+        self._members: dict[Address, Member] = {}
+        """Those that have not ended."""
+        self._starting: set[str] = set()
+        """Names of members that are about to start."""
+        self._one_at_a_time = asyncio.Lock()
+        self._opened: asyncio.Task[None] | None = None
+        self._arrived: set[int] = set()
+        """Ids of messages that the lead has in its inbox, from an earlier run."""
+        self._held = False
+        """No mail begins work before the user's first prompt, because the session was resumed."""
+        self._closing = False
+        self._letters = 0
+
+    # ── what the lead does ──────────────────────────────────────────────────────────────────────
+
+    async def start(self, context: ToolContext, arguments: StartArguments) -> ToolResult:
+        """Start a member with its first task."""
+        try:
+            await self.open()
+            self._check(arguments.name)
+            tools = self._subagents.tools_for(arguments.kind, arguments.tools)
+        except HarnessError as error:
+            return _refused(str(error))
+        self._starting.add(arguments.name)
+        try:
+            if (refused := await self._subagents.may_start(context)) is not None:
+                return refused
+            member = await shielded(self._joined(arguments, tools, context.call_id))
+        except MailError as error:
+            return ToolResult(str(error), ToolOutcome.ERROR, "not started")
+        finally:
+            self._starting.discard(arguments.name)
+        text = (
+            f"{member.name} ({member.agent}) has its task and works in the background. Its answer arrives as mail; "
+            "continue with other work, or end your turn."
+        )
+        return ToolResult(text, summary=f"{member.name} ({member.agent}) works in the background")
+
+    def _check(self, name: str) -> None:
+        names = [row.name for row in self._fold.live] + list(self._starting)
+        if problem := full(len(names), self._core.settings.team_members) or name_problem(name, names):
+            raise HarnessError(problem)
+
+    async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
+        address = await in_thread(partial(self._store.begin, asked.name))
+        agent, role = self._subagents.enlist(), shorten_line(asked.role)
+        member = self._members[address] = Member(address, agent, role, asked.kind, tools)
+        self._emit(MemberStarted(address, agent, role, asked.kind, tools, call_id))
+        self._begin(member, asked.task, asked.description, call_id)
+        return member
+
+    async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
+        """End a member."""
+        try:
+            await self.end(arguments.name, shorten_line(arguments.why) or "the lead ended it")
+        except HarnessError as error:
+            return _refused(str(error))
+        return ToolResult(f"{arguments.name} has ended; its history is kept in its journal.", summary="ended")
+
+    async def end(self, name: str, why: str) -> None:
+        """End a member: cancel its work, return its mail, free its name. Raises HarnessError."""
+        await self.open()
+        member = self.member(name)
+        member.ending = why
+        if self._row(member).state in AT_WORK:
+            self._subagents.stop(member.agent, why)  # what it leads to ends the member
+        else:
+            await shielded(self._end(member))
+        await member.ended.wait()
+
+    async def end_all(self, why: str) -> str:
+        """End every member; returns a sentence about it."""
+        await self.open()
+        names = [member.name for member in self._members.values()]
+        await asyncio.gather(*(self.end(name, why) for name in names))
+        return f"Ended: {', '.join(names)}." if names else "There is no member."
+
+    # ── mail ────────────────────────────────────────────────────────────────────────────────────
+
+    async def message(self, context: ToolContext, arguments: MessageArguments) -> ToolResult:
+        """Send a message of the lead."""
+        return await self.message_from(LEAD_BOX, context, arguments)
+
+    async def message_from(self, sender: Address, context: ToolContext, arguments: MessageArguments) -> ToolResult:
+        """Send a message whose sender the program knows."""
+        kind = MailKind.NOTE if arguments.note else MailKind.MESSAGE
+        draft = MailDraft(sender, tuple(arguments.to), arguments.text, kind, context.call_id)
+        try:
+            await self.open()
+            sent = await self.send(draft)
+        except MailError as error:
+            return ToolResult(f"Not sent. {error}", ToolOutcome.ERROR, "not sent")
+        if isinstance(sent, MailRefused):
+            return _refused(f"Not sent. {sent.reason}")
+        lines = [self._fate(mail) for mail in sent]
+        if len(sent) > 1:
+            tokens = len(arguments.text) // 4 * len(sent)
+            lines.append(f"{len(sent)} recipients read it, which is about {tokens:,} tokens of input.")
+        return ToolResult("\n".join(lines), summary=f"to {', '.join(mail.recipient.name for mail in sent)}")
+
+    async def say(self, names: Sequence[str], text: str) -> str:
+        """Send words of the user; returns a sentence about each recipient. Raises HarnessError."""
+        await self.open()
+        self._held = False
+        sent = await self.send(MailDraft(USER_BOX, tuple(names), text, MailKind.USER))
+        if isinstance(sent, MailRefused):
+            raise HarnessError(f"Not sent. {sent.reason}")
+        return "\n".join(map(self._fate, sent))
+
+    async def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
+        """Write a message to mailboxes, and let it begin what it begins. Raises MailError."""
+        draft = replace(draft, body=self._core.conversation.masking.text(draft.body))
+        return await shielded(self._sent(draft))
+
+    async def _sent(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
+        async with self._one_at_a_time:  # the order of ids is the order in which they are read
+            sent = await in_thread(partial(self._store.send, draft))
+            if isinstance(sent, MailRefused):
+                return sent
+            if (sender := self._members.get(draft.sender)) is not None:
+                sender.wrote_to |= {mail.recipient.name for mail in sent}
+            await self._route(sent)
+        return sent
+
+    async def _route(self, sent: Sequence[Mail]) -> None:
+        for mail in sent:
+            text = shorten_line(mail.body, SHOWN_CHARACTERS)
+            self._emit(MailSent(mail.id, mail.sender, mail.recipient, mail.kind, text))
+            if mail.recipient == LEAD_BOX:
+                self._to_lead(mail)
+            elif (member := self._members.get(mail.recipient)) is not None:
+                member.box.append(mail)
+                self.step(member)
+        if last := max((mail.id for mail in sent if mail.recipient == LEAD_BOX), default=0):
+            await self._marked(LEAD_BOX, last)
+
+    def _to_lead(self, mail: Mail) -> None:
+        kind = ArrivalKind.MAIL if begins_work(mail.kind, mail.body) else ArrivalKind.NOTE
+        self._inbox.arrive(kind, mail.sender.name, _text_of(mail))
+
+    def _fate(self, mail: Mail) -> str:
+        """What becomes of a message now, for its sender."""
+        head = f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
+        if (member := self._members.get(mail.recipient)) is None:
+            return f"{head}."
+        state = self._row(member).state
+        if not begins_work(mail.kind, mail.body) and state not in AT_WORK:
+            return f"{head}; it is read with the next one that begins work."
+        if state is MemberState.PAUSED:
+            return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self._row(member).why})."
+        return (
+            f"{head}; {mail.recipient.name} reads it {'as its next task' if member.read == [] else 'at its next step'}."
+        )
+
+    async def _marked(self, address: Address, last: int) -> None:
+        """Move the cursor. It is only a copy of what a journal says, so a failure is reported and nothing else."""
+        try:
+            await in_thread(partial(self._store.read, address, last))
+        except MailError as error:
+            self._emit(Notice("warning", str(error)))
+
+    # ── what a seat does ────────────────────────────────────────────────────────────────────────
+
+    async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
+        """These messages stand in the history of a member."""
+        member.box = [mail for mail in member.box if mail not in mails]
+        member.read += [(mail.sender, mail.kind, mail.body) for mail in mails]
+        self._emit(MailDelivered(member.address, tuple(mail.id for mail in mails)))
+        await self._marked(member.address, mails[-1].id)
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn of a member because the money of the team is spent."""
+        limits = replace(self._core.limits, max_cost_usd=self._core.settings.team_budget_usd)
+        stop = over_budget(state, limits, spent(self._fold.rows).cost_usd)
+        return stop and replace(stop, reason=f"{stop.reason}, which the whole team has (team_budget_usd)")
+
+    # ── tasks of members ────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, member: Member, prompt: str | None, description: str, call_id: str = "") -> None:
+        """Give a member a task; no prompt: its mail is the task."""
+        member.read = [] if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
+        member.wrote_to.clear()
+        role = notices.member_prompt(member.name, member.role)
+        seat = MemberSeat(self, member)
+        task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
+        self._subagents.begin(member.agent, task, partial(self._task_ended, member), call_id)
+
+    async def _task_ended(self, member: Member, report: SubagentReport) -> None:
+        if self._closing:
+            return
+        if member.ending:
+            await self._end(member)
+            return
+        owed = owed_to(member.read, member.wrote_to)
+        done = report.answered or (report.end is AgentEnd.SILENT and not owed)
+        if done:
+            words = f"done; no report, so its last words went to {', '.join(one.name for one in owed)}"
+            self._emit(MemberChanged(member.address, MemberState.IDLE, words if owed else "done"))
+            body, kind = report.text, MailKind.LAST_WORDS
+        else:
+            self._emit(MemberChanged(member.address, MemberState.FAILED, report.reason))
+            body, kind = report_text(member.agent, report), MailKind.FAILED
+            owed = tuple(dict.fromkeys((*owed, LEAD_BOX)))
+        for recipient in owed:
+            await self._from_program(member, recipient, kind, body)
+        member.read = []
+        self.step(member)
+
+    async def _from_program(self, member: Member, recipient: Address, kind: MailKind, body: str) -> None:
+        """Send what a member did not send itself. Whoever has ended meanwhile gets nothing."""
+        if recipient != LEAD_BOX and recipient not in self._members:
+            return
+        self._letters += 1
+        file = self._core.outputs / f"{member.agent}-mail-{self._letters}.txt"
+        text, _ = shorten(body, MailLimits().characters // 2, file)
+        try:
+            sent = await self.send(MailDraft(member.address, (recipient.name,), text, kind))
+        except MailError as error:
+            self._emit(Notice("warning", f"The end of {member.name} could not be reported by mail: {error}"))
+            return
+        if isinstance(sent, MailRefused):
+            self._emit(Notice("warning", f"The end of {member.name} was not reported: {sent.reason}"))
+
+    def step(self, member: Member) -> None:
+        """Let a member do what follows from its state and its mail."""
+        if self._closing or self._held or member.ending:
+            return
+        until = self._subagents.admission.paused_until(member.agent)
+        reasons = [mail for mail in member.box if begins_work(mail.kind, mail.body)]
+        state, now = self._row(member).state, self._clock.now()
+        match next_step(state, begins_work=bool(reasons), paused_until=until, now=now):
+            case Begin():
+                self._silence(member)
+                first = reasons[0]
+                self._begin(member, None, f"mail from {first.sender.name}: {shorten_line(first.body)}")
+            case WaitUntil(at):
+                if state is not MemberState.PAUSED:
+                    failures = self._subagents.admission.failures(member.agent)
+                    why = f"failed {failures} times in a row; its mail waits until {time_of_day(at)}"
+                    self._emit(MemberChanged(member.address, MemberState.PAUSED, why))
+                if member.alarm is None:
+                    member.alarm = asyncio.create_task(self._later(member, at - now), name=f"pause of {member.name}")
+
+    async def _later(self, member: Member, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        member.alarm = None
+        self.step(member)
+
+    def _silence(self, member: Member) -> None:
+        if member.alarm is not None:
+            member.alarm.cancel()
+            member.alarm = None
+
+    async def _end(self, member: Member) -> None:
+        self._silence(member)
+        try:
+            ids, back = await in_thread(partial(self._store.end, member.address, member.ending))
+        except MailError as error:
+            ids, back = (), ()
+            self._emit(Notice("warning", f"The mail of {member.name} could not be returned: {error}"))
+        self._members.pop(member.address, None)
+        if ids:
+            self._emit(MailReturned(member.address, ids, member.ending))
+        self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
+        self._subagents.release(member.agent)
+        member.ended.set()
+        await self._route(back)
+
+    # ── who is there ────────────────────────────────────────────────────────────────────────────
+
+    def member(self, name: str) -> Member:
+        """The live member of a name. Raises HarnessError."""
+        for member in self._members.values():
+            if member.name == name:
+                return member
+        names = ", ".join(sorted(member.name for member in self._members.values())) or "nobody"
+        raise HarnessError(f"There is no member {name!r}; there is: {names}.")
+
+    def _row(self, member: Member) -> MemberRow:
+        row = self._fold.of_agent(member.agent)
+        assert row is not None, "a member has a row from its first event on"
+        return row
+
+    @property
+    def rows(self) -> tuple[MemberRow, ...]:
+        """All members, also those that have ended; the most recently active one last."""
+        return self._fold.rows
+
+    async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
+        """List the members for the model."""
+        text = self.listed()
+        return ToolResult(text, summary=counted(len(self._fold.live), "member"))
+
+    def listed(self) -> str:
+        """The members as lines."""
+        return "\n".join(roster_lines(self._fold.rows, self._clock.now())) or "There is no member yet."
+
+    # ── the session ─────────────────────────────────────────────────────────────────────────────
+
+    def on_event(self, event: Event) -> None:
+        """An event of the session."""
+        self._fold.on_event(event, self._clock.now())
+        if isinstance(event, TurnStarted) and event.prompt and self._held:
+            self._held = False
+            for member in tuple(self._members.values()):
+                self.step(member)
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Restore the members of an earlier run of this session. They are idle until the user's first prompt."""
+        for event in events:
+            self._fold.on_event(event, 0.0)
+            if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
+                self._arrived.add(notices.mail_id(event.text))
+        for row in self._fold.live:
+            self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools)
+            if row.state in AT_WORK:
+                self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
+        self._held = bool(self._members)
+        if self._fold.rows:
+            self._opened = asyncio.create_task(self._open(), name="mailboxes")
+
+    async def open(self) -> None:
+        """Open the mailboxes, once. Raises MailError."""
+        if self._opened is None or (self._opened.done() and self._opened.exception() is not None):
+            self._opened = asyncio.create_task(self._open(), name="mailboxes")
+        await asyncio.shield(self._opened)
+
+    async def _open(self) -> None:
+        """Make the mailbox of the lead; take over what earlier runs left in the mailboxes."""
+        boxes = await in_thread(self._store.boxes)
+        if LEAD not in boxes:
+            await in_thread(partial(self._store.begin, LEAD))
+        for box in boxes.values():
+            if box.address not in self._members and not box.ended and box.address != LEAD_BOX:
+                await in_thread(partial(self._store.end, box.address, "it never started"))
+        for member in tuple(self._members.values()):
+            found = boxes.get(member.name)
+            if found is None or found.address != member.address or found.ended:
+                member.ending = found.ended if found and found.ended else "its mailbox is gone"
+                self._inbox.arrive(ArrivalKind.NOTE, member.name, f"{member.name} is gone: {member.ending}.")
+                await self._end_without_box(member)
+            else:
+                member.box = list(await in_thread(partial(self._store.unread, member.address)))
+        for mail in await in_thread(partial(self._store.unread, LEAD_BOX)) if LEAD in boxes else ():
+            if mail.id not in self._arrived:
+                self._to_lead(mail)
+            await self._marked(LEAD_BOX, mail.id)
+
+    async def _end_without_box(self, member: Member) -> None:
+        self._members.pop(member.address, None)
+        self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
+        member.ended.set()
+
+    async def aclose(self) -> None:
+        """Begin nothing from now on, and close the mailboxes. Running tasks are ended by their subagents."""
+        self._closing = True
+        alarms = [member.alarm for member in self._members.values() if member.alarm is not None]
+        if self._opened is not None:
+            alarms.append(self._opened)
+        for alarm in alarms:
+            alarm.cancel()
+        await asyncio.gather(*alarms, return_exceptions=True)
+
+    async def close_mail(self) -> None:
+        """Close the mailboxes, when no member runs any more."""
+        await in_thread(self._store.close)
+
+
+def team_of(core: AgentCore, subagents: Subagents, inbox: Inbox) -> Team:
+    """The team of a session. Its mailboxes are in the state folder, or in memory where no journal is kept."""
+    store: MailStore
+    if core.agents_folder is None:
+        store = MemoryMail()
+    else:
+        path = mail_file(state_folder(core.settings.state_dir), core.session)
+        store = SqliteMail(path, report=core.shared.notices.append)
+    return Team(core, subagents, inbox, store)
+
+
+def _text_of(mail: Mail) -> str:
+    return notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body)
+
+
+def _refused(text: str) -> ToolResult:
+    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
