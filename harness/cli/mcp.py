@@ -75,12 +75,13 @@ async def _statuses(settings: Settings, config: McpConfig) -> tuple[McpServer, .
         return ()
     from harness.engine.conversation import Conversation, ignore
     from harness.engine.mcp import servers_for
+    from harness.engine.mcp_questions import ServerQuestions
     from harness.engine.permissions.asker import NoAsker
     from harness.processes import Processes
 
     processes = Processes()
-    state = state_folder(settings.state_dir)
-    servers = servers_for(config, settings, processes, Conversation(ignore), NoAsker(), state)
+    conversation = Conversation(ignore)
+    servers = servers_for(config, settings, processes, conversation, ServerQuestions(conversation, NoAsker()))
     try:
         servers.start()
         await asyncio.gather(*(one.settled.wait() for one in servers.servers if one.config.enabled))

@@ -1,4 +1,4 @@
-"""The MCP servers of a session as its agents meet them: which tools a request lists, and questions of servers.
+"""The MCP servers of a session as its agents meet them: which tools a request lists, prompts and resources.
 
 The list of tools in the requests of a conversation stays as it is, because every change loses the prompt cache, and
 thinking that was written for other tools is refused. It is chosen before the first request and kept in the journal.
@@ -8,31 +8,31 @@ two tools that are always listed.
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
+from harness.base.concurrency import in_thread, unless
 from harness.engine.conversation import Conversation
 from harness.engine.core import AgentCore
-from harness.engine.permissions.asker import Asker, UserAnswer
-from harness.events import (
-    McpToolsListed,
-    Message,
-    Notice,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionOption,
-    ToolCall,
-)
+from harness.engine.mcp_questions import ServerQuestions
+from harness.engine.mcp_sampling import ServerSampling
+from harness.engine.permissions.session_rules import SessionRules
+from harness.events import Json, McpToolsListed, Message, Notice, ToolCall
+from harness.journal import state_folder
 from harness.mcp.config import McpConfig
-from harness.mcp.connection import Callbacks
+from harness.mcp.connection import Callbacks, McpError
+from harness.mcp.content import ResultContent
 from harness.mcp.oauth import stored_auth
+from harness.mcp.prompts import filled_in, parts_of, unknown
 from harness.mcp.server import CHARACTERS_PER_TOKEN, READY_S, McpServer
 from harness.mcp.servers import McpServers
 from harness.mcp.tools import CALL, READ, ForeignTools, meant_by, reaching_tools, resource_tool
+from harness.media.mentions import resource_of
 from harness.processes import Processes
 from harness.settings import Settings
-from harness.tools.tool import Tool
+from harness.tools.tool import Effect, Tool, ToolContext, shorten_line
+from harness.tools.workspace import Workspace
 
 FIRST_WAIT_S = 0.8
 """Seconds after their start that the first request of a conversation waits for servers whose tools are not known; with
@@ -41,10 +41,16 @@ ALONE_WAIT_S = 5.0
 """The same where no user is present, who could ask again."""
 NOTICE = "<system-note>MCP servers now also offer: "
 MOST_OF_WINDOW = 0.1
-MOST_FIELDS = 20
-"""Of one form that a server asks the user to fill in."""
-TRIES = 3
-DEFAULT, YES, NO = "default", "Yes", "No"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLinks:
+    """What the servers of a session reach of it."""
+
+    rules: SessionRules
+    sampling: ServerSampling
+    faulty: Callable[[Iterable[Tool]], tuple[Tool, ...]]
+    """The same tools with the faults that the user orders."""
 
 
 def servers_for(
@@ -52,17 +58,14 @@ def servers_for(
     settings: Settings,
     processes: Processes,
     conversation: Conversation,
-    asker: Asker,
-    state: Any,
-    faulty: Callable[[Iterable[Tool]], tuple[Tool, ...]] = tuple,
+    questions: ServerQuestions,
+    session: SessionLinks | None = None,
 ) -> McpServers:
-    """The servers of a session; none is started yet.
-
-    Args:
-        state: the state folder.
-        faulty: the same tools with the faults that the user orders.
-    """
-    questions = ServerQuestions(conversation, asker)
+    """The servers of a session; none is started yet. `session` None: they are only looked at."""
+    state = state_folder(settings.state_dir)
+    rules, sampling = (session.rules, session.sampling) if session is not None else (None, None)
+    if not questions.present or settings.mcp_sampling_requests == 0:
+        sampling = None  # servers hear that they cannot ask the model
     servers = McpServers(
         config,
         processes=processes,
@@ -70,7 +73,8 @@ def servers_for(
         state=state,
         callbacks=Callbacks(
             elicit=questions.ask,
-            roots=lambda: (settings.workspace.resolve(), *(folder.resolve() for folder in settings.add_dirs)),
+            sample=sampling.ask if sampling is not None else None,
+            roots=lambda: rules.workspace.roots if rules is not None else (settings.workspace.resolve(),),
             auth=lambda one: stored_auth(one, state),
         ),
         tools=ForeignTools(
@@ -78,7 +82,7 @@ def servers_for(
             idle_s=settings.tool_timeout_s,
             longest_s=max(settings.tool_timeout_s, settings.background_timeout_s),
             waiting=lambda: questions.open > 0,
-            faulty=faulty,
+            faulty=session.faulty if session is not None else tuple,
         ),
         connect_s=settings.mcp_connect_s,
     )
@@ -157,6 +161,51 @@ class McpTools:
         fits = characters <= MOST_OF_WINDOW * window * CHARACTERS_PER_TOKEN
         return McpToolsListed(specs if fits else (), tuple(self.allowed))
 
+    async def prompt(self, command: str, arguments: str) -> str:
+        """The text of a server's prompt, which a slash command asks for. Raises McpError, one sentence; ends early when
+        the user stops it."""
+        signals = self._core.signals
+        signals.reset()
+        text = await unless(signals.interrupt, self._prompt(command, arguments))
+        if text is None:
+            raise McpError(f"/{command} was stopped before the server answered.")
+        return text
+
+    async def _prompt(self, command: str, arguments: str) -> str:
+        server = self.servers.owner(command)
+        if server is None:
+            raise McpError(f"No MCP server has the prompt /{command}; /mcp lists the servers.")
+        self.servers.start()
+        await server.offered()
+        prompt = server.commands.get(command)
+        if prompt is None:
+            raise McpError(unknown(command, server.commands))
+        given = filled_in(command, prompt, arguments)
+        try:
+            answer = await server.prompt(prompt.name, given)
+        except TimeoutError as error:
+            raise McpError(f"The MCP server {server.config.name} did not answer in time.") from error
+        except McpError:
+            raise
+        except Exception as error:  # border: whatever a server and the SDK can do
+            said = shorten_line(" ".join(str(error).split()), 300) or type(error).__name__
+            raise McpError(f"The MCP server {server.config.name} refused the prompt: {said}") from error
+        core = self._core
+        name = f"{command}-{core.conversation.turn + 1}"
+        place = ToolContext(Workspace(core.settings.workspace), core.outputs, name, core.shared.processes)
+        content = ResultContent(place, core.settings.result_characters, most_images=0)
+        return (await in_thread(lambda: content.parts(parts_of(answer.messages)))).content
+
+    def reading(self, mention: str) -> tuple[Tool, Json] | None:
+        """The call that reads a resource which a prompt names as `@SERVER:URI`; None: it is none."""
+        found = resource_of(mention)
+        if found is None:
+            return None
+        server, uri = found
+        characters = self._core.settings.result_characters
+        tool = resource_tool(self._readable, characters)
+        return replace(tool, effect=Effect.READ), {"server": server, "uri": uri}
+
     async def prepare(self) -> None:
         """Before a prompt; before the first one wait briefly for servers, and choose the tools that requests list."""
         self.servers.start()
@@ -193,128 +242,3 @@ class McpTools:
 def _notice_in(message: Message) -> str:
     texts = (str(block.get("text", "")) for block in message.content)
     return next((text for text in texts if text.startswith(NOTICE)), "")
-
-
-# ── questions of servers ────────────────────────────────────────────────────────────────────────
-
-
-class ServerQuestions:
-    """Asks the user on behalf of servers, in the one queue of questions."""
-
-    def __init__(self, conversation: Conversation, asker: Asker) -> None:
-        self._conversation = conversation
-        self._asker = asker
-        self._asked = 0
-        self.open = 0
-        """Questions that wait for the user."""
-
-    async def ask(self, server: str, params: Any) -> Any:
-        """The answer to `elicitation/create`: an `ElicitResult`. Without a user it is declined."""
-        from mcp.types import ElicitResult
-
-        if not self._asker.present:
-            return ElicitResult(action="decline")
-        self.open += 1
-        try:
-            action, content = await self._answered(server, params)
-        finally:
-            self.open -= 1
-        return ElicitResult(action=action, content=content)
-
-    async def _answered(
-        self, server: str, params: Any
-    ) -> tuple[Literal["accept", "decline", "cancel"], dict[str, Any] | None]:
-        says = f"The MCP server {server} asks: {str(params.message)[:2_000]}"
-        if params.mode == "url":
-            text = f"{says}\nOpen this address in a browser: {params.url}"
-            answer = await self._question(server, text, (YES, NO))
-            return ("accept", None) if _agrees(answer) else ("decline", None)
-        schema = params.requested_schema
-        fields = list((schema.get("properties") or {}).items())[:MOST_FIELDS]
-        if not fields:
-            return ("accept", {}) if _agrees(await self._question(server, says, (YES, NO))) else ("decline", None)
-        content: dict[str, Any] = {}
-        for name, field in fields:
-            required = name in (schema.get("required") or ())
-            for _ in range(TRIES):
-                answer = await self._question(server, *_about(says, name, field, required=required))
-                if answer is None or answer.how == "declined":
-                    return "decline", None
-                try:
-                    value = value_of(answer.text, field, required=required)
-                except ValueError as error:
-                    says = f"{error} {says}"
-                    continue
-                if value is not None:
-                    content[name] = value
-                break
-            else:
-                return "cancel", None
-        return "accept", content
-
-    async def _question(self, server: str, text: str, labels: tuple[str, ...]) -> UserAnswer | None:
-        self._asked += 1
-        asked = QuestionAsked(f"mcp-{server}-{self._asked}", text, tuple(map(QuestionOption, labels)))
-        self._conversation.emit(asked)
-        answer = await self._asker.question(asked)
-        how, said = (answer.how, answer.text) if answer else ("declined", "")
-        self._conversation.emit(QuestionAnswered(asked.call_id, how, said))
-        return answer
-
-
-def _agrees(answer: UserAnswer | None) -> bool:
-    return answer is not None and answer.text == YES
-
-
-def _about(says: str, name: str, field: Mapping[str, Any], *, required: bool) -> tuple[str, tuple[str, ...]]:
-    """The question about one field, and its options."""
-    labels = tuple(map(str, choices_of(field)))
-    if field.get("type") == "boolean":
-        labels = (YES, NO)
-    if "default" in field:
-        labels = (f"{DEFAULT}: {field['default']}", *labels)
-    elif not required:
-        labels = (*labels, "leave out")
-    about = ": ".join(filter(None, (str(field.get("title") or name), str(field.get("description") or ""))))
-    return f"{says}\n{about}", labels
-
-
-def choices_of(field: Mapping[str, Any]) -> list[Any]:
-    """The values of a field that has only a few."""
-    items = field.get("items") if field.get("type") == "array" else field
-    items = items if isinstance(items, dict) else {}
-    titled = items.get("oneOf") or items.get("anyOf") or ()
-    return [*(items.get("enum") or ()), *(one["const"] for one in titled if isinstance(one, dict) and "const" in one)]
-
-
-def value_of(text: str, field: Mapping[str, Any], *, required: bool) -> Any:
-    """A field's value by the words of the user; None: it is left out. Raises ValueError, one sentence."""
-    text = text.strip()
-    if "default" in field and (text == f"{DEFAULT}: {field['default']}" or not text):
-        return field["default"]
-    if not required and text in ("", "leave out"):
-        return None
-    kind, choices = field.get("type"), [str(one) for one in choices_of(field)]
-    if choices:
-        chosen = [one.strip() for one in text.split(",")] if kind == "array" else [text]
-        if unknown := [one for one in chosen if one not in choices]:
-            raise ValueError(f"{unknown[0]!r} is none of {', '.join(choices)}.")
-        return chosen if kind == "array" else text
-    match kind:
-        case "boolean":
-            if text.lower() not in ("yes", "no", "true", "false"):
-                raise ValueError("Answer yes or no.")
-            return text.lower() in ("yes", "true")
-        case "integer" | "number":
-            try:
-                number = float(text)
-            except ValueError as error:
-                raise ValueError(f"{text!r} is no number.") from error
-            least, most = field.get("minimum", number), field.get("maximum", number)
-            if not least <= number <= most or (kind == "integer" and number != int(number)):
-                raise ValueError(f"{text} does not fit: a {kind} from {least} to {most}.")
-            return int(number) if kind == "integer" else number
-        case _:
-            if not field.get("minLength", 0) <= len(text) <= field.get("maxLength", len(text)):
-                raise ValueError("That text is too short or too long.")
-            return text

@@ -170,6 +170,8 @@ class UserCommands:
             self._conversation.emit(Notice("info", f"{resolved} is not added.{remedy}"))
             return
         rules.add_folder(resolved)
+        if self._core.shared.mcp is not None:
+            await self._core.shared.mcp.roots_changed()
         self._attached["folders"] = f"<folders>\nThe user added folders. {_further(rules.workspace)}\n</folders>"
 
     async def _compact(self, focus: str) -> None:

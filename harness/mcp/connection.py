@@ -5,15 +5,17 @@ of a message, and a deadline for each call that signs of life extend.
 """
 
 import asyncio
+import json
 import logging
 import warnings
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
@@ -38,6 +40,8 @@ PAGE_S = 15.0
 LONGEST_DESCRIPTION = 2_048
 """Characters of the description of a tool, and of the instructions of a server."""
 MOST_RESPONSE_BYTES = 16_000_000
+MOST_LOGGED = 50
+"""Log messages of a server that are kept."""
 COALESCE_S = 0.2
 """Seconds that a changed list waits for further changes."""
 _log = logging.getLogger("harness.mcp")
@@ -74,6 +78,37 @@ class ServerTool:
     idempotent: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ServerPrompt:
+    """A prompt as a server describes it, within our limits."""
+
+    name: str
+    description: str
+    arguments: tuple[str, ...] = ()
+    """Their names, in order."""
+    required: frozenset[str] = frozenset()
+    """The names of those that have to be given."""
+
+    @property
+    def hint(self) -> str:
+        """The arguments as a usage shows them."""
+        return " ".join(one if one in self.required else f"[{one}]" for one in self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerResource:
+    """What a server offers to read."""
+
+    uri: str
+    """Of a template with gaps in braces."""
+    about: str
+    """Name and description in one line."""
+
+
+Offer = Literal["tools", "prompts", "resources"]
+"""A list of a server."""
+
+
 @dataclass(slots=True)
 class HttpStatus:
     """The last answer of an HTTP server to a message, which the SDK does not pass on."""
@@ -88,6 +123,9 @@ class Callbacks:
     elicit: Callable[[str, Any], Awaitable[Any]]
     """Takes the name of the server and its `ElicitRequestParams`; returns an `ElicitResult`."""
     roots: Callable[[], tuple[Path, ...]]
+    sample: Callable[[str, Any], Awaitable[Any]] | None = None
+    """Takes the name and `CreateMessageRequestParams`; returns a `CreateMessageResult`, or `ErrorData`. None: servers
+    are told that they cannot ask the model."""
     auth: Callable[[ServerConfig], Any] = field(default=lambda config: None)
     """The authentication of an HTTP server, as httpx2 takes it; None: by headers only."""
 
@@ -108,8 +146,17 @@ class Connection:
         self.closed = closed
         """Set at its end."""
         self.status = status
+        self.stale: set[Offer] = set()
+        """Lists that the server says are others now."""
         self.list_changed = asyncio.Event()
-        """The server says that its list of tools is another one."""
+        """There is one."""
+        self.logged: deque[str] = deque(maxlen=MOST_LOGGED)
+        """The last log messages of the server, one line each."""
+
+    def changed(self, offer: Offer) -> None:
+        """The server says that a list is another one."""
+        self.stale.add(offer)
+        self.list_changed.set()
 
     @property
     def instructions(self) -> str:
@@ -120,37 +167,67 @@ class Connection:
         """All pages of the list, and a sentence for each tool that is left out. Raises what the SDK raises."""
         found: dict[str, ServerTool] = {}
         problems: list[str] = []
+        entries, ends = await self._pages(self.client.list_tools, "tools")
+        for tool in entries:
+            if problem := schema_problem(tool.input_schema):
+                problems.append(f"the tool {tool.name[:100]} is left out: {problem}")
+            elif tool.name not in found:
+                found[tool.name] = _described(tool)
+        if not ends:
+            problems.append(f"its list has no end; the first {len(found):,} tools are used")
+        return tuple(found.values())[:MOST_TOOLS], tuple(problems)
+
+    async def _pages(self, ask: Callable[..., Awaitable[Any]], key: str) -> tuple[list[Any], bool]:
+        """The entries of all pages of a list, and whether it ends within our limits."""
+        found: list[Any] = []
         cursor, seen = None, set[str]()
         for page in count(1):
             async with asyncio.timeout(PAGE_S):
-                answer = await self.client.list_tools(cursor=cursor, cache_mode="bypass")
-            for tool in answer.tools:
-                if problem := schema_problem(tool.input_schema):
-                    problems.append(f"the tool {tool.name[:100]} is left out: {problem}")
-                elif tool.name not in found:
-                    found[tool.name] = _described(tool)
+                answer = await ask(cursor=cursor, cache_mode="bypass")
+            found += getattr(answer, key)
             cursor = answer.next_cursor
-            if not cursor:
-                break
-            if page >= MOST_PAGES or len(found) >= MOST_TOOLS or cursor in seen:
-                problems.append(f"its list has no end; the first {len(found):,} tools are used")
+            if not cursor or page >= MOST_PAGES or len(found) >= MOST_TOOLS or cursor in seen:
                 break
             seen.add(cursor)
-        return tuple(found.values())[:MOST_TOOLS], tuple(problems)
+        return found, not cursor
 
-    async def resources(self) -> tuple[str, ...]:
-        """What the server offers to read, one line each: the first pages of its resources and templates."""
+    async def prompts(self) -> tuple[ServerPrompt, ...]:
+        """The prompts that the server offers. Raises what the SDK raises."""
+        if self.client.server_capabilities.prompts is None:
+            return ()
+        entries, _ = await self._pages(self.client.list_prompts, "prompts")
+        return tuple({one.name: _described_prompt(one) for one in entries}.values())[:MOST_TOOLS]
+
+    async def resources(self) -> tuple[ServerResource, ...]:
+        """What the server offers to read: its resources, then its templates. Raises what the SDK raises."""
         from mcp import MCPError
 
-        lines: list[str] = []
-        for ask in (self.client.list_resources, self.client.list_resource_templates):
-            with suppress(MCPError):  # a server that knows no resources
-                async with asyncio.timeout(PAGE_S):
-                    answer: Any = await ask(cache_mode="bypass")
-                for one in getattr(answer, "resources", ()) or getattr(answer, "resource_templates", ()):
-                    uri = getattr(one, "uri", None) or one.uri_template
-                    lines.append(f"{uri}: {shorten_line(f'{one.name} {one.description or one.title or str()}')}")
-        return tuple(lines[:MOST_TOOLS])
+        if self.client.server_capabilities.resources is None:
+            return ()
+        found: list[ServerResource] = []
+        for ask, key in (
+            (self.client.list_resources, "resources"),
+            (self.client.list_resource_templates, "resource_templates"),
+        ):
+            with suppress(MCPError):  # it may know only one of them
+                for one in (await self._pages(ask, key))[0]:
+                    about = shorten_line(f"{one.name} {one.description or one.title or ''}")
+                    found.append(ServerResource(str(getattr(one, "uri", None) or one.uri_template), about))
+        return tuple(found[:MOST_TOOLS])
+
+    async def roots_changed(self) -> None:
+        """Tell the server that the folders of the session are others now, where its version knows such a message."""
+        from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
+
+        if self.client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            with suppress(Exception), warnings.catch_warnings():  # it asks for them when it needs them
+                warnings.simplefilter("ignore")
+                await self.client.send_roots_list_changed()
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> Any:
+        """A prompt with its arguments filled in: a `GetPromptResult`. Raises TimeoutError, and what the SDK raises."""
+        async with asyncio.timeout(PAGE_S):
+            return await self.client.get_prompt(name, arguments)
 
     async def read(self, uri: str) -> Any:
         """The content of a resource. Raises TimeoutError, and what the SDK raises."""
@@ -241,6 +318,13 @@ def _described(tool: Any) -> ServerTool:
         destructive=not read_only and bool(hints and hints.destructive_hint),
         idempotent=read_only or bool(hints and hints.idempotent_hint),
     )
+
+
+def _described_prompt(prompt: Any) -> ServerPrompt:
+    given = prompt.arguments or ()
+    about = " ".join((prompt.description or prompt.title or prompt.name).split())[:LONGEST_DESCRIPTION]
+    required = frozenset(one.name for one in given if one.required)
+    return ServerPrompt(prompt.name, about, tuple(one.name for one in given), required)
 
 
 @asynccontextmanager
@@ -361,16 +445,28 @@ async def _client(
     stack: AsyncExitStack,
 ) -> Connection:
     from mcp import Client
-    from mcp.types import Implementation, ListRootsResult, Root, ToolListChangedNotification
+    from mcp.types import Implementation, ListRootsResult, Root
 
     made: list[Connection] = []
 
     async def notified(message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification) and made:
-            made[0].list_changed.set()
+        offer = _CHANGED.get(getattr(message, "method", ""))
+        if offer is not None and made:
+            made[0].changed(offer)
 
     async def elicit(context: Any, params: Any) -> Any:
         return await callbacks.elicit(config.name, params)
+
+    ask_model = callbacks.sample
+
+    async def sample(context: Any, params: Any) -> Any:
+        assert ask_model is not None, "it is not passed on otherwise"
+        return await ask_model(config.name, params)
+
+    async def logged(params: Any) -> None:
+        if made:
+            said = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
+            made[0].logged.append(shorten_line(f"{params.level}: {said}", 300))
 
     async def roots(context: Any) -> Any:
         found = [Root.model_validate({"uri": path.as_uri(), "name": path.name}) for path in callbacks.roots()]
@@ -380,6 +476,8 @@ async def _client(
         transport,
         client_info=Implementation(name="harness", version=__version__),
         elicitation_callback=elicit,
+        sampling_callback=sample if ask_model is not None else None,
+        logging_callback=logged,
         list_roots_callback=roots,
         message_handler=notified,
         cache=None,
@@ -395,17 +493,35 @@ async def _client(
     return made[0]
 
 
+_CHANGED: dict[str, Offer] = {
+    "notifications/tools/list_changed": "tools",
+    "notifications/prompts/list_changed": "prompts",
+    "notifications/resources/list_changed": "resources",
+}
+
+
 async def follow_changes(connection: Connection) -> None:
-    """Set `list_changed` where the server reports changes on a stream of its own, as it does since 2026-07-28."""
+    """Note changed lists where the server reports them on a stream of its own, as it does since 2026-07-28."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
 
-    tools = connection.client.server_capabilities.tools
-    if connection.client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+    offers = connection.client.server_capabilities
+    tools, prompts, resources = (
+        one is not None and bool(one.list_changed) for one in (offers.tools, offers.prompts, offers.resources)
+    )
+    modern = connection.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+    if not modern or not (tools or prompts or resources):
         return
+    kinds: dict[str, Offer] = {
+        "ToolsListChanged": "tools",
+        "PromptsListChanged": "prompts",
+        "ResourcesListChanged": "resources",
+    }
     with suppress(Exception):  # a server without that stream is asked again at the next start
-        async with connection.client.listen(tools_list_changed=True) as changes:
-            async for _ in changes:
-                connection.list_changed.set()
+        async with connection.client.listen(
+            tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
+        ) as changes:
+            async for event in changes:
+                connection.changed(kinds.get(type(event).__name__, "tools"))
 
 
 def _sdk() -> None:

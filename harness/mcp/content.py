@@ -8,7 +8,7 @@ import binascii
 import json
 import mimetypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,13 @@ MOST_FILES = 50
 class ResultContent:
     """Collects the content of one result. Blocks while images are decoded, and writes files: use it in a thread."""
 
-    def __init__(self, context: ToolContext, characters: int) -> None:
-        """`characters`: most of the text that enters the history."""
+    def __init__(self, context: ToolContext, characters: int, *, most_images: int = MOST_IMAGES) -> None:
+        """
+        Args:
+            characters: most of the text that enters the history.
+            most_images: that the model sees; more go to files.
+        """
+        self._most_images = most_images
         self._context = context
         self._characters = characters
         self._texts: list[str] = []
@@ -54,6 +59,12 @@ class ResultContent:
         return ToolResult(
             content or nothing, summary=shown, full_output=whole, detail=content, media=tuple(self._media)
         )
+
+    def parts(self, content: Iterable[Any]) -> ToolResult:
+        """The result for content blocks alone."""
+        for part in content:
+            self._add(part)
+        return self._made()
 
     def resources(self, contents: Any) -> ToolResult:
         """The result for the contents of a resource."""
@@ -88,7 +99,7 @@ class ResultContent:
         except (binascii.Error, ValueError):
             self._texts.append(f"[{what} that cannot be decoded: its base64 is damaged]")
             return
-        if kind.startswith("image/") and kind != "image/svg+xml" and len(self._media) < MOST_IMAGES:
+        if kind.startswith("image/") and kind != "image/svg+xml" and len(self._media) < self._most_images:
             try:
                 self._media.append(attachment(data, what).block)
             except MediaError as error:

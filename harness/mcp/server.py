@@ -7,9 +7,9 @@ idle. Its last good list of tools stays, whatever happens to it.
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ from harness.mcp.connection import (
     Connection,
     ConnectionLostError,
     McpError,
+    Offer,
+    ServerPrompt,
+    ServerResource,
     ServerTool,
     SignInError,
     connected,
@@ -40,6 +43,9 @@ STEADY_S = 30.0
 PROBE_S = 5.0
 """Seconds for the question whether a server that let a call run out of time answers at all."""
 CHARACTERS_PER_TOKEN = 4
+MOST_QUESTIONS = 30
+"""Of a server to the user or the model during one request of ours."""
+NOT_NOW = "The client answers requests only while one of its own is under way, and not any number of them."
 READY_S = 10.0
 """Seconds that a call waits for its server."""
 
@@ -76,6 +82,9 @@ class McpServer:
         """The last words of it on standard error."""
         self.tools: tuple[ServerTool, ...] = parts.lists.get(config)
         """By the last good list, which may be that of an earlier session."""
+        self.prompts: tuple[ServerPrompt, ...] = ()
+        """By the last good list, as are the resources."""
+        self.resources: tuple[ServerResource, ...] = ()
         self.problems: tuple[str, ...] = ()
         self.listed = bool(self.tools)
         """There is a list."""
@@ -89,6 +98,13 @@ class McpServer:
         self._settled = asyncio.Event()
         """Set while no start is under way."""
         self._first = asyncio.Event()
+        self._offered = asyncio.Event()
+        """Prompts and resources were asked for once, or the first start failed."""
+        self._busy = 0
+        """Requests of ours that are under way."""
+        self._asking: set[asyncio.Task[Any]] = set()
+        self._asked = 0
+        """Questions since none was under way."""
         self._task: asyncio.Task[None] | None = None
         self._reported: McpServerChanged | None = None
         self._deaths = 0
@@ -105,6 +121,17 @@ class McpServer:
     def tokens(self) -> int:
         """About what the descriptions of its tools take of a request that lists them all."""
         return sum(len(json.dumps(asdict(tool), ensure_ascii=False)) for tool in self.tools) // CHARACTERS_PER_TOKEN
+
+    @property
+    def commands(self) -> dict[str, ServerPrompt]:
+        """Its prompts by the names of their slash commands."""
+        by_name = {prompt.name: prompt for prompt in self.prompts}
+        return {name.lower(): by_name[prompt] for name, prompt in name_table(self.key, by_name).items()}
+
+    @property
+    def logged(self) -> tuple[str, ...]:
+        """Its last log messages."""
+        return tuple(map(self._parts.mask, self._connection.logged)) if self._connection is not None else ()
 
     @property
     def line(self) -> str:
@@ -168,17 +195,86 @@ class McpServer:
         """The answer of a tool. A request that the server refused because it did not know the session (HTTP 404) is
         made once more, since nothing was run. Raises McpError and what the SDK raises."""
         connection = await self.ready(READY_S)
-        try:
-            answer = await connection.call(tool, arguments, **limits)
-        except Exception:
-            if self.status != 404 or connection.closed.is_set():
-                raise
-            connection.closed.set()
-            self._connection = None  # its task has not seen the end yet
-            connection = await self.ready(READY_S)
-            answer = await connection.call(tool, arguments, **limits)
+        with self._under_way():
+            try:
+                answer = await connection.call(tool, arguments, **limits)
+            except Exception:
+                if self.status != 404 or connection.closed.is_set():
+                    raise
+                connection.closed.set()
+                self._connection = None  # its task has not seen the end yet
+                connection = await self.ready(READY_S)
+                answer = await connection.call(tool, arguments, **limits)
         self._failures = 0
         return answer
+
+    async def read(self, uri: str) -> Any:
+        """The content of a resource: a `ReadResourceResult`. Raises McpError, TimeoutError, and what the SDK raises."""
+        connection = await self.ready(READY_S)
+        with self._under_way():
+            return await connection.read(uri)
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> Any:
+        """A prompt with its arguments filled in: a `GetPromptResult`. Raises as `read`."""
+        connection = await self.ready(READY_S)
+        with self._under_way():
+            return await connection.prompt(name, arguments)
+
+    async def offered(self) -> None:
+        """Wait until its prompts and resources are known, or cannot be. Raises McpError where it is not there."""
+        await self.ready(READY_S)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(READY_S):
+                await self._offered.wait()
+
+    async def roots_changed(self) -> None:
+        """Tell the server that the session has another folder."""
+        if self._connection is not None:
+            await self._connection.roots_changed()
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1
+            if not self._busy:
+                self._asked = 0
+                for asking in self._asking:
+                    asking.cancel()
+
+    def _callbacks(self) -> Callbacks:
+        """Those of the session. A server may ask only while a request of ours is under way, and only so often: its
+        question ends with that request."""
+        shared = self._parts.callbacks
+
+        async def elicit(name: str, params: Any) -> Any:
+            from mcp.types import ElicitResult
+
+            return await self._answer(shared.elicit, params) or ElicitResult(action="cancel")
+
+        async def sample(name: str, params: Any) -> Any:
+            from mcp.types import ErrorData
+
+            assert shared.sample is not None, "it is not passed on otherwise"
+            return await self._answer(shared.sample, params) or ErrorData(code=-1, message=NOT_NOW)
+
+        return replace(shared, elicit=elicit, sample=sample if shared.sample is not None else None)
+
+    async def _answer(self, ask: Callable[[str, Any], Awaitable[Any]], params: Any) -> Any:
+        """The answer to a request of the server; None: it may not ask, or the request of ours has ended."""
+        self._asked += 1
+        if not self._busy or self._asked > MOST_QUESTIONS:
+            return None
+        task = asyncio.ensure_future(ask(self.config.name, params))
+        self._asking.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._asking.discard(task)
+            task.cancel()
+        return None if task.cancelled() else task.result()
 
     @property
     def status(self) -> int:
@@ -273,7 +369,7 @@ class McpServer:
         transport: Any = None
         try:
             async with connected(
-                config, parts.processes, parts.workspace, parts.callbacks, connect_s=parts.connect_s
+                config, parts.processes, parts.workspace, self._callbacks(), connect_s=parts.connect_s
             ) as connection:
                 transport = connection.transport
                 await self._list(connection)
@@ -319,24 +415,45 @@ class McpServer:
         """Read the list again whenever the server says that it is another one, after a moment for more of that."""
         stream = asyncio.create_task(follow_changes(connection))
         try:
+            await self._offers(connection, {"prompts", "resources"})
+            self._offered.set()
             while await connection.list_changed.wait():
                 await asyncio.sleep(COALESCE_S)
                 connection.list_changed.clear()
+                stale, connection.stale = connection.stale, set()
                 before = {tool.name: tool for tool in self.tools}
-                await self._list(connection)
+                if "tools" in stale:
+                    await self._list(connection)
                 after = {tool.name: tool for tool in self.tools}
                 new = [name for name in after if name not in before]
                 gone = [name for name in before if name not in after]
                 parts = [f"new: {', '.join(new[:5])}" if new else "", f"gone: {', '.join(gone[:5])}" if gone else ""]
                 if before != after:
                     self._change(McpState.READY, "; ".join(filter(None, parts)) or "descriptions changed")
+                await self._offers(connection, stale)
         finally:
             stream.cancel()
+
+    async def _offers(self, connection: Connection, stale: set[Offer]) -> None:
+        """Read prompts and resources. Where that fails the last good list stays."""
+        for offer in sorted(stale - {"tools"}):
+            try:
+                if offer == "prompts":
+                    self.prompts = await connection.prompts()
+                else:
+                    self.resources = await connection.resources()
+            except Exception as error:  # noqa: BLE001  border: whatever a server and the SDK can do
+                said = " ".join(str(error).split())[:200] or type(error).__name__
+                problem = f"its list of {offer} cannot be read: {said}"
+                self.problems = tuple(dict.fromkeys((*self.problems, problem)))
+        self._change(self.state, self.why)
 
     def _change(self, state: McpState, why: str) -> None:
         """Take over a state, and report it unless the last report said the same."""
         self.state, self.why = state, self._parts.mask(why)
-        change = McpServerChanged(self.config.name, state, len(self.tools), self.why, self.starts)
+        change = McpServerChanged(
+            *(self.config.name, state, len(self.tools), self.why, self.starts), prompts=len(self.prompts)
+        )
         if change != self._reported:
             self._reported = change
             self._parts.changed(change)

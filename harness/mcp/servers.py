@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.base.secrets import Secret
 from harness.events import McpServerChanged
 from harness.mcp.config import McpConfig
-from harness.mcp.connection import Callbacks
+from harness.mcp.connection import Callbacks, ServerPrompt
 from harness.mcp.lists import FOLDER, LastLists
 from harness.mcp.server import McpServer, ServerParts
 from harness.mcp.tools import ForeignTools
@@ -70,6 +70,30 @@ class McpServers:
     def get(self, name: str) -> McpServer | None:
         """The server of this name or key."""
         return next((one for one in self.servers if name in (one.config.name, one.key)), None)
+
+    def owner(self, command: str) -> McpServer | None:
+        """The server that a slash command is about, by its beginning; the longest one that fits."""
+        fitting = [one for one in self.servers if command.startswith(f"{one.key.lower()}__")]
+        return max(fitting, key=lambda one: len(one.key), default=None)
+
+    @property
+    def prompts(self) -> dict[str, ServerPrompt]:
+        """The prompts of all servers by the names of their slash commands."""
+        return {name: prompt for one in self.servers for name, prompt in one.commands.items()}
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        """The resources of all servers, as a prompt names them behind `@`; no templates."""
+        return tuple(
+            f"{one.config.name}:{resource.uri}"
+            for one in self.servers
+            for resource in one.resources
+            if "{" not in resource.uri
+        )
+
+    async def roots_changed(self) -> None:
+        """Tell all servers that the session has another folder."""
+        await asyncio.gather(*(one.roots_changed() for one in self.servers))
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from harness.base.external_text import visible
 from harness.events import FailureCategory, Json, McpState, OutputDelta, Score, ToolOutcome
 from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, ServerTool
 from harness.mcp.content import ResultContent
-from harness.mcp.server import READY_S, McpServer
+from harness.mcp.server import McpServer
 from harness.tools.output import shorten
 from harness.tools.tool import (
     AVAILABLE,
@@ -257,12 +257,12 @@ def resource_tool(servers: Callable[[], Iterable[McpServer]], characters: int) -
             names = ", ".join(one.config.name for one in servers()) or "none"
             return ToolResult(f"There is no MCP server {given.server}; there are: {names}.", ToolOutcome.INVALID)
         try:
-            connection = await server.ready(READY_S)
             if given.uri is None:
-                lines = await connection.resources()
+                await server.offered()
+                lines = [f"{one.uri}: {one.about}" for one in server.resources]
                 text, whole = shorten("\n".join(lines) or "It offers none.", characters, context.output_file)
                 return ToolResult(text, summary=f"{len(lines)} resources", full_output=whole)
-            answer = await connection.read(given.uri)
+            answer = await server.read(given.uri)
         except McpError as error:
             return _broken(str(error), FailureCategory.CANNOT_START)
         except TimeoutError:

@@ -26,6 +26,15 @@ def mentions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in found if path))
 
 
+_RESOURCE = re.compile(r"(?P<server>[^:/@]+):(?P<uri>[A-Za-z][A-Za-z0-9+.-]*:.+)", re.DOTALL)
+
+
+def resource_of(path: str) -> tuple[str, str] | None:
+    """Server and URI of a mention such as `docs:note://2`, a resource of an MCP server; None: it is a path."""
+    found = _RESOURCE.fullmatch(path)
+    return (found["server"], found["uri"]) if found else None
+
+
 def mention(path: str) -> str:
     """`path` as a prompt names it."""
     return f'@"{path}"' if re.search(rf'[\s"@＠{_WIDE_MARK}]', path) or _TRAILING.search(path) else f"@{path}"

@@ -51,11 +51,27 @@ TOOLS = (
     tool("structured", "Return structured content and a text that says something else.", NONE, readOnlyHint=True),
     tool("work", "Work for some seconds and report progress.", {"type": "object"}),
     tool("ask", "Ask the user for a name and a number.", NONE),
+    tool("visit", "Ask the user to open an address.", TEXT),
+    tool("sample", "Ask the model of the client.", TEXT),
+    tool("log", "Log the text.", TEXT),
     tool("where", "Ask the client for its roots.", NONE),
     tool("environment", "Return the names of all variables.", NONE),
     tool("grow", "Add a tool to the list and say that the list has changed.", NONE),
     tool("pid", "Return the number of this process.", NONE),
     tool("die", "Exit without an answer.", NONE),
+)
+
+
+GREETING: Answer = {
+    "name": "greet",
+    "description": "Greet somebody.",
+    "arguments": [{"name": "who", "required": True}, {"name": "how", "description": "such as warmly"}],
+}
+RESOURCES = (
+    {"uri": "note://2", "name": "second", "mimeType": "text/plain"},
+    {"uri": "note://big", "name": "a million letters", "mimeType": "text/plain"},
+    {"uri": "note://pixel.png", "name": "an image", "mimeType": "image/png"},
+    {"uri": "note://data", "name": "some bytes", "mimeType": "application/octet-stream"},
 )
 
 
@@ -102,7 +118,7 @@ class Server:
             return
         match method:
             case "initialize":
-                said = {"tools": {"listChanged": True}, "resources": {}}
+                said = {name: {"listChanged": True} for name in ("tools", "prompts", "resources")} | {"logging": {}}
                 info = {"name": "practice", "version": "1"}
                 text = "Use echo to test the connection."
                 result = {"protocolVersion": VERSION, "capabilities": said, "serverInfo": info, "instructions": text}
@@ -114,9 +130,12 @@ class Server:
             case "tools/call":
                 self.call(id, message["params"])
             case "resources/list":
-                self.write(
-                    id=id, result={"resources": [{"uri": "note://2", "name": "second", "mimeType": "text/plain"}]}
-                )
+                self.write(id=id, result={"resources": RESOURCES})
+            case "prompts/list":
+                more = [{"name": one["name"], "description": one["description"]} for one in self.more]
+                self.write(id=id, result={"prompts": [GREETING, *more]})
+            case "prompts/get":
+                self.prompt(id, message["params"])
             case "resources/read":
                 self.read(id, message["params"]["uri"])
             case _:
@@ -124,10 +143,28 @@ class Server:
 
     def read(self, id: Any, uri: str) -> None:
         """Answer resources/read."""
-        if uri == "note://2":
-            self.write(id=id, result={"contents": [{"uri": uri, "mimeType": "text/plain", "text": "the second note"}]})
+        held = {
+            "note://2": {"text": "the second note"},
+            "note://big": {"text": "x" * 1_000_000},
+            "note://pixel.png": {"blob": PIXEL},
+            "note://data": {"blob": "AAECAwQ="},
+        }
+        kinds = {one["uri"]: one["mimeType"] for one in RESOURCES}
+        if uri in held:
+            self.write(id=id, result={"contents": [{"uri": uri, "mimeType": kinds[uri], **held[uri]}]})
         else:
             self.write(id=id, error={"code": -32002, "message": f"no resource {uri}"})
+
+    def prompt(self, id: Any, params: Answer) -> None:
+        """Answer prompts/get."""
+        given = params.get("arguments") or {}
+        if params["name"] != "greet" or "who" not in given:
+            self.write(id=id, error={"code": -32602, "message": f"cannot fill in {params['name']} with {given}"})
+            return
+        said = f"Say hello to {given['who']}" + (f", {given['how']}." if "how" in given else ".")
+        content = [("user", {"type": "text", "text": said}), ("assistant", {"type": "text", "text": "I will."})]
+        content.append(("user", {"type": "image", "data": PIXEL, "mimeType": "image/png"}))
+        self.write(id=id, result={"messages": [{"role": role, "content": one} for role, one in content]})
 
     def list_tools(self, id: Any, params: Answer) -> None:
         """Answer tools/list."""
@@ -199,6 +236,16 @@ class Server:
                 }
                 schema = {"type": "object", "properties": fields, "required": ["name"]}
                 self.request(id, "elicitation/create", {"message": "Who are you?", "requestedSchema": schema})
+            case "visit":
+                where = {"mode": "url", "url": given["text"], "elicitationId": "e1", "message": "Sign in there."}
+                self.request(id, "elicitation/create", where)
+            case "sample":
+                said = [{"role": "user", "content": {"type": "text", "text": given["text"]}}]
+                wanted = {"systemPrompt": "Be short.", "maxTokens": 200, "messages": said}
+                self.request(id, "sampling/createMessage", wanted)
+            case "log":
+                self.write(method="notifications/message", params={"level": "info", "data": given["text"]})
+                self.write(id=id, result=text_of("logged"))
             case "where":
                 self.request(id, "roots/list", {})
             case "environment":
@@ -206,7 +253,8 @@ class Server:
             case "grow":
                 self.more.append(tool(f"more_{len(self.more) + 1}", "Came later.", NONE))
                 self.write(id=id, result=text_of("grown"))
-                self.write(method="notifications/tools/list_changed")
+                for name in ("tools", "prompts"):
+                    self.write(method=f"notifications/{name}/list_changed")
             case "pid":
                 self.write(id=id, result=text_of(str(os.getpid())))
             case "die":

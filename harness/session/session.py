@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from harness import journal
 from harness.agent import Agent
@@ -36,6 +36,9 @@ from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
 from harness.tools.tool import Effect, Tool, ToolResult
 from harness.tools.workspace import sendable
+
+if TYPE_CHECKING:
+    from harness.mcp.connection import ServerPrompt
 
 INSTRUCTIONS = "AGENTS.md"
 """The file that /init writes."""
@@ -201,9 +204,35 @@ class Session:
             async for event in events:
                 yield event
 
-    async def _run_own(self, typed: str, text: str, beside: str = "") -> AsyncGenerator[Event, None]:
-        """Run a command as the user typed it, with tools that only read; what it asks for goes beside it."""
-        attached, reading = self._parts.attached, [tool.name for tool in self.tools if tool.effect is Effect.READ]
+    @property
+    def server_prompts(self) -> "Mapping[str, ServerPrompt]":
+        """The prompts of MCP servers by the names of their slash commands."""
+        return self.mcp.prompts if self.mcp is not None else {}
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        """The resources of MCP servers, as a prompt names them behind `@`."""
+        return self.mcp.mentions if self.mcp is not None else ()
+
+    async def run_server_prompt(self, name: str, arguments: str) -> AsyncGenerator[Event, None]:
+        """Run a prompt of an MCP server by the name of its command. It need not be known yet while the server starts.
+
+        Raises HarnessError where the server is not there, has no such prompt, or arguments are missing.
+        """
+        if self._parts.mcp is None:
+            raise HarnessError(f"/{name} is a prompt of an MCP server, and this session has none.")
+        text = await self._parts.mcp.prompt(name, arguments)
+        async with aclosing(self._run_own(f"/{name} {arguments}".rstrip(), text, any_tool=True)) as events:
+            async for event in events:
+                yield event
+
+    async def _run_own(
+        self, typed: str, text: str, beside: str = "", *, any_tool: bool = False
+    ) -> AsyncGenerator[Event, None]:
+        """Run a command as the user typed it, with tools that only read or with all; what it asks for goes beside
+        it."""
+        attached = self._parts.attached
+        reading = None if any_tool else [tool.name for tool in self.tools if tool.effect is Effect.READ]
         attached |= {"command": command_text(text), "changes": beside}
         try:
             async with aclosing(self._agent.run(typed, only=reading)) as events:

@@ -143,6 +143,11 @@ class Settings(BaseModel):
     """Use only the MCP servers of `mcp_config`. No file can set it."""
     mcp_connect_s: Seconds = 30.0
     """Seconds for starting an MCP server, from its command to its list of tools."""
+    mcp_sampling_requests: CountOrNone = 20
+    """Requests that one MCP server may make of the model in a session, each after your yes; 0: none. They are part of
+    the session's cost."""
+    mcp_sampling_tokens: Count = 20_000
+    """Output tokens of all these requests of a server together."""
     web_search: Switch = False
     """Let the model search the web. The server searches, and each search costs extra (`harness doctor` and /cost)."""
     web_fetch: Switch = False

@@ -34,7 +34,7 @@ def test_a_server_is_added_shown_and_removed(user: Path, capsys: pytest.CaptureF
     assert main(("mcp", "list")) == 0
     assert main(("mcp", "get", "notes")) == 0
     said = capsys.readouterr()
-    assert "✓ notes  ready, 13 tools" in said.out
+    assert "✓ notes  ready, 16 tools" in said.out
     assert "mcp__notes__delete_all (may destroy): Empty the list." in said.out
     assert "env TOKEN=${HOME}" in said.out
     assert "s3cret-text" not in said.out + said.err

@@ -135,7 +135,7 @@ async def test_a_result_that_fits_no_schema_is_a_failure_of_the_tool(site: Sites
 
 async def test_all_pages_are_read_and_a_list_without_an_end_ends(site: Sites) -> None:
     async with site({"p": practice("pages")}) as here:
-        assert len(here.servers.tools) == 13
+        assert len(here.servers.tools) == 16
         assert "its list has no end" in here.server().problems[0]
 
 

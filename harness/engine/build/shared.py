@@ -63,12 +63,13 @@ def shared_parts(
     sandbox = sandbox_for(settings, rules, HostQuestions(rules).link)
     processes = Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox)
     tool_faults = OrderedToolFaults()
+    connection, catalogue = ModelConnection(settings, log, counter, reread), Catalogue(settings.prices)
     return SharedParts(
-        connection=ModelConnection(settings, log, counter, reread),
+        connection=connection,
         rules=rules,
         asker=serial,
         processes=processes,
-        catalogue=Catalogue(settings.prices),
+        catalogue=catalogue,
         counter=counter,
         endpoints=SharedEndpoints(
             None if settings.practice else slots, address=address_of(settings), clock=SystemClock(), log=log
@@ -80,7 +81,7 @@ def shared_parts(
         agents=agents_for(settings),
         memory=memory_for(settings, session),
         board=board_for(settings, conversation.state.board, session, notices.append),
-        mcp=_servers(settings, processes, conversation, serial, tool_faults, notices.append),
+        mcp=_servers(settings, processes, conversation, serial, rules, tool_faults, connection, catalogue, notices),
         tool_faults=tool_faults,
         notices=notices,
     )
@@ -97,19 +98,26 @@ def _servers(
     processes: Processes,
     conversation: Conversation,
     asker: SerialAsker,
+    rules: SessionRules,
     faults: OrderedToolFaults,
-    report: Callable[[str], None],
+    connection: ModelConnection,
+    catalogue: Catalogue,
+    notices: deque[str],
 ) -> "McpServers | None":
     """The MCP servers of the session, not started yet; None: it has none."""
     config = mcp_config(settings)
-    for problem in config.problems:
-        report(problem)
+    notices.extend(config.problems)
     if not config.servers:
         return None
-    from harness.engine.mcp import servers_for
+    from harness.engine.mcp import SessionLinks, servers_for
+    from harness.engine.mcp_questions import ServerQuestions
+    from harness.engine.mcp_sampling import ServerSampling
 
-    state = state_folder(settings.state_dir)
-    return servers_for(config, settings, processes, conversation, asker, state, faults.applied)
+    questions = ServerQuestions(conversation, asker)
+    session = SessionLinks(
+        rules, ServerSampling(settings, conversation, connection, catalogue, questions), faults.applied
+    )
+    return servers_for(config, settings, processes, conversation, questions, session)
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:

@@ -106,7 +106,9 @@ def works_any_time(line: str, others: Collection[str] = ()) -> bool:
     `others` are names of commands that start a turn.
     """
     command = COMMANDS.get(_name(line))
-    return not command.waits if command is not None else _name(line) not in others
+    if command is None:
+        return _name(line) not in others and not _of_server(_name(line))
+    return not command.waits
 
 
 def _name(line: str) -> str:
@@ -153,8 +155,15 @@ def defined_turn(line: str, session: Session) -> AsyncGenerator[Event, None] | N
             return session.run_command(command, arguments)
         case (Skill() as skill, arguments):
             return session.run_skill(skill, arguments)
+        case _ if _of_server(_name(line)) and not line.startswith("//"):
+            return session.run_server_prompt(_name(line), line[1:].strip()[len(_word(line)) :].strip())
         case _:
             return None
+
+
+def _of_server(name: str) -> bool:
+    """A prompt of an MCP server, by its name; the server may not have said yet that it has it."""
+    return name.startswith("mcp__")
 
 
 def file_command_names(session: Session) -> frozenset[str]:
@@ -163,13 +172,15 @@ def file_command_names(session: Session) -> frozenset[str]:
 
 
 def file_commands(session: Session) -> tuple[FileCommand, ...]:
-    """The command files and the skills without those that something else hides."""
+    """The command files, the skills and the prompts of MCP servers without those that something else hides."""
     found = {
         skill.name.lower(): FileCommand(
             skill.name.lower(), "[ARGUMENTS]", f"{skill.description} ({skill.origin} skill)"
         )
         for skill in session.skills.skills
     }
+    for name, of_server in session.server_prompts.items():
+        found[name] = FileCommand(name, of_server.hint, f"{of_server.description} (MCP server)")
     for one in session.commands.commands:
         found[one.name] = FileCommand(one.name, one.hint, f"{one.description} ({one.origin})")
     return tuple(found[name] for name in sorted(found) if name not in TAKEN)
@@ -178,7 +189,7 @@ def file_commands(session: Session) -> tuple[FileCommand, ...]:
 def file_command_help(session: Session) -> Groups:
     """They as a group of `/help`; no group if there are none."""
     rows = tuple((f"/{one.name}", " ".join(visible(one.help).split())) for one in file_commands(session))
-    return (("From files", rows),) if rows else ()
+    return (("From files and MCP servers", rows),) if rows else ()
 
 
 def _usage_of_file(command: CommandFile | Skill) -> str:
@@ -203,6 +214,8 @@ def _help(session: Session, argument: str) -> CommandResult:
     line = f"/{argument.removeprefix('/')}"
     if (found := defined_command(line, session)) is not None:
         return ShowText(_usage_of_file(found[0]))
+    if (of_server := session.server_prompts.get(_name(line))) is not None:
+        return ShowText(visible(f"/{_name(line)} {of_server.hint}\n  {of_server.description}"))
     command = _known(line, file_command_names(session))
     return ShowText(f"/{command.name} {command.arguments}".rstrip() + f"\n  {command.help}")
 

@@ -64,8 +64,11 @@ def mcp(session: Session, argument: str) -> CommandResult:
             return ShowText(f"{name} is switched off; /mcp restart {name} starts it again.")
     about = (server.config.shown, f"from {server.config.origin}", server.version, *server.problems)
     said = [f"it wrote: {line}" for line in server.errors.splitlines()[-5:]]
-    tools = (f"{tool}: {_first_sentence(one.description)}" for tool, one in server.names.items())
-    return ShowText(visible("\n".join((server.line, *(f"  {one}" for one in (*about, *said, *tools) if one)))))
+    said += [f"it logged: {line}" for line in server.logged[-5:]]
+    offers = [f"{tool}: {_first_sentence(one.description)}" for tool, one in server.names.items()]
+    offers += [f"/{name} {one.hint}: {_first_sentence(one.description)}" for name, one in server.commands.items()]
+    offers += [f"@{server.config.name}:{one.uri}: {one.about}" for one in server.resources]
+    return ShowText(visible("\n".join((server.line, *(f"  {one}" for one in (*about, *said, *offers) if one)))))
 
 
 def _first_sentence(text: str) -> str:
