@@ -187,9 +187,12 @@ def file_commands(session: Session) -> tuple[FileCommand, ...]:
 
 
 def file_command_help(session: Session) -> Groups:
-    """They as a group of `/help`; no group if there are none."""
-    rows = tuple((f"/{one.name}", " ".join(visible(one.help).split())) for one in file_commands(session))
-    return (("From files and MCP servers", rows),) if rows else ()
+    """They as groups of `/help`; no group if there are none."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for one in file_commands(session):
+        title = "From MCP servers" if _of_server(one.name) else "From files"
+        found.setdefault(title, []).append((f"/{one.name}", " ".join(visible(one.help).split())))
+    return tuple((title, tuple(rows)) for title, rows in sorted(found.items()))
 
 
 def _usage_of_file(command: CommandFile | Skill) -> str:
