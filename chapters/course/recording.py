@@ -372,7 +372,7 @@ class Recording:
             raise SolutionError(f"{self.lesson.label}: no end after {SOLUTION_S:g} s; look for an endless loop.")
         if self._demo is not None and self._demo.done() and not self._demo.cancelled():
             error = self._demo.exception()
-            if isinstance(error, SolutionError):
+            if isinstance(error, LessonError):
                 raise error
             if error is not None:
                 raise LessonError(failed_in(self.lesson, error)) from error

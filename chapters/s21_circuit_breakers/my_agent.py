@@ -6,6 +6,7 @@ Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_
 and works in the current folder. Answers go to standard output, everything else to standard error.
 The tasks are in .my_agent/board.sqlite; every program that runs in this folder works on the same ones.
 So is the schedule: .my_agent/schedule.sqlite; its times are in the time zone TZ, or UTC.
+The MCP servers of .mcp.json are started if the user says yes.
 """
 
 import ast
@@ -28,6 +29,10 @@ from zoneinfo import ZoneInfo
 from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionCode
 from harness.events.tasks import TaskChanged
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
+from harness.mcp.config import from_file, of_folder
+from harness.mcp.connection import Callbacks
+from harness.mcp.servers import McpServers
+from harness.mcp.tools import ForeignTools
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
@@ -68,6 +73,8 @@ BOARD = Path(".my_agent", "board.sqlite")
 JOBS = Path(".my_agent", "schedule.sqlite")
 ZONE = ZoneInfo(os.environ.get("TZ") or "UTC")
 NUMBERS = itertools.count(1)
+START_S, CALL_S, LONGEST_CALL_S = 20.0, 60.0, 600.0
+"""Seconds for the start of an MCP server, for a call without a sign of life, and for a call in all."""
 NOT_TYPED = "A notification of the program; the user has not typed anything:"
 SKILLS = Path(".skills")
 """A folder for each skill, with a file SKILL.md that begins with `description: …`."""
@@ -181,6 +188,28 @@ def looked_at(job: ScheduledJob) -> ScheduledJob:
     return found.job if isinstance(found, Fire) else job
 
 
+async def declined(server: str, form: Any) -> Any:
+    """The answer to a server that wants the user to fill in a form."""
+    from mcp.types import ElicitResult
+
+    return ElicitResult(action="decline")
+
+
+def servers() -> McpServers:
+    """The MCP servers of the folder, if there are any and the user says yes."""
+    found = from_file(Path(".mcp.json"), own=False)
+    agreed = bool(found.servers) and (ALLOW_ALL or ask_user(f"start the MCP servers {found}, as .mcp.json says?"))
+    return McpServers(
+        of_folder(found, agreed),
+        processes=Processes(),
+        workspace=Path.cwd(),
+        state=BOARD.parent.resolve(),
+        callbacks=Callbacks(elicit=declined, roots=lambda: (Path.cwd(),)),
+        tools=ForeignTools(characters=40_000, idle_s=CALL_S, longest_s=LONGEST_CALL_S, waiting=lambda: False),
+        connect_s=START_S,
+    )
+
+
 class Failed(Exception):  # noqa: N818
     """The turn has ended without an answer."""
 
@@ -188,8 +217,9 @@ class Failed(Exception):  # noqa: N818
 class Agent:
     """One conversation; `parent` is the agent that started this one."""
 
-    def __init__(self, parent: "Agent | None" = None) -> None:
+    def __init__(self, parent: "Agent | None" = None, foreign: tuple[Tool, ...] = ()) -> None:
         self.parent = parent
+        self.foreign: tuple[Tool, ...] = parent.foreign if parent else foreign
         self.client: ModelClient = parent.client if parent else client()
         self.steps = 0
         self.messages: list[Message] = []
@@ -219,7 +249,12 @@ class Agent:
 
     def own_tools(self) -> tuple[Tool, ...]:
         """The tools: files, search, a shell, and subagents that cannot start further ones."""
-        tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
+        tools = (
+            *standard_tools(),
+            *self.foreign,
+            recall_tool(self.memory),
+            *([self.skill_tool()] if self.skills else []),
+        )
         tools = (*tools, *board_tools(self.work), *(() if self.parent else (self.schedule_tool(),)))
         return (
             tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool(), self.background_tool())
@@ -553,7 +588,10 @@ class Agent:
 
 async def main(arguments: list[str]) -> int:
     """Answer the prompt of the command line, or the lines of standard input; returns the exit code."""
-    agent, code = Agent(), 0
+    foreign = servers()
+    foreign.start()
+    await foreign.settle(START_S)
+    agent, code = Agent(foreign=tuple(foreign.tools.values())), 0
     arguments = [word for word in arguments if word not in FLAGS]
     for prompt in [" ".join(arguments)] if arguments else sys.stdin:
         try:
@@ -563,6 +601,7 @@ async def main(arguments: list[str]) -> int:
             code = 1
             note(f"my_agent: {error}")
             await agent.work.give_back(f"its turn ended without an answer: {error}")
+    await foreign.aclose()
     await agent.processes.aclose()
     await agent.work.aclose()
     agent.board.close()

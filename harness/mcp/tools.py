@@ -107,6 +107,7 @@ class ForeignTools:
             preview=partial(_preview, server, tool),
             check=partial(health_of, server),
             parallel=looks,
+            destructive=tool.destructive,
             idempotent=tool.idempotent or None,
             timeout_s=inf,
             schema=tool.schema,
@@ -191,8 +192,7 @@ def _broken(text: str, category: FailureCategory, summary: str = "") -> ToolResu
 def _preview(server: McpServer, tool: ServerTool, context: ToolContext, given: ForeignArguments) -> str:
     text = json.dumps(given.model_extra or {}, ensure_ascii=False, indent=1)
     text = text if len(text) <= LONGEST_PREVIEW else f"{text[:LONGEST_PREVIEW]}…"
-    warning = "The server says that this tool may destroy something.\n" if tool.destructive else ""
-    return f"{warning}{server.config.name}: {tool.name}\n{visible(text)}"
+    return f"{server.config.name}: {tool.name}\n{visible(text)}"
 
 
 async def health_of(server: McpServer) -> ToolHealth:

@@ -50,6 +50,8 @@ class PermissionRequest:
     """The file that the call opens, where it is not the argument `path`."""
     changes: bool = False
     """It changes something even if its effect is that of reading, such as a task board."""
+    destructive: bool = False
+    """The server of the tool says that it may destroy something."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     sandbox: Profile | None = None

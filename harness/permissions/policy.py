@@ -650,7 +650,8 @@ def _verb(request: PermissionRequest) -> str:
     """What a call does, in words."""
     server, separator, _ = request.tool.removeprefix("mcp__").partition("__")
     called = request.tool.startswith("mcp__") and separator and request.effect is Effect.RUN
-    return f"calls the MCP server {server}" if called else _VERBS[request.effect]
+    warning = ", which says that this may destroy something" if request.destructive else ""
+    return f"calls the MCP server {server}{warning}" if called else _VERBS[request.effect]
 
 
 _VERBS = {

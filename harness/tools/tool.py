@@ -357,6 +357,8 @@ class Tool:
     caches: bool | None = None
     """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
     present state. None: not known, so that evidence counts."""
+    destructive: bool = False
+    """Its server says that it may destroy something: a permission question says so, too."""
     idempotent: bool | None = None
     """Calling it again with the same arguments does no harm; None: where it only reads."""
     polls: bool = False

@@ -9,6 +9,7 @@ from harness.events import (
     BreakerChanged,
     CompactionEnded,
     Dispatched,
+    FailureCharged,
     Intervened,
     JobFired,
     LoopFound,
@@ -100,6 +101,16 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             fire = first(after, JobFired)
             assert isinstance(fire, JobFired)
             return value == ("once" if fire.missed else "each")
+        case "names":
+            sent = first(after, WireExchange)
+            assert isinstance(sent, WireExchange)
+            return ("none", "one", "two").index(value) == sum("berth_free" in name for name in sent.offered)
+        case "tool_list":
+            tools = [fact.sent["tools"] for fact in (*before, *after[:1]) if isinstance(fact, WireExchange)][-2:]
+            return value == ("same" if tools[0] == tools[1] else "more")
+        case "charges":
+            charged = [fact for fact in (*before, *after) if isinstance(fact, FailureCharged)]
+            return int(value) == sum(fact.tool == "mcp__harbor" for fact in charged)
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

@@ -265,6 +265,7 @@ class ToolCalls:
             *(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input),
             opens=tool.opens(call.input) if tool.opens else None,
             changes=tool.changes,
+            destructive=tool.destructive,
             refused=self._beyond_sandbox.get(_line(tool, call), NOTHING_MORE),
             workspace=str(self._root),
         )
