@@ -17,7 +17,7 @@ from harness.permissions.programs.git import GlobalOptions
 from harness.permissions.protected_places import Surroundings, leads_to
 from harness.permissions.requirements import READS, Requirement, RequirementKind
 from harness.permissions.shell.resolution import base_name
-from harness.sandbox import Profile, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName
 
 
 class HeldBy(Enum):
@@ -72,7 +72,7 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
 
     `granted`: what the profile WORK is on this machine.
     """
-    if _only_talks_to_this_machine(parts) or _only_changes_settings(parts):
+    if _only_talks_to_this_machine(parts) or _only_changes_settings(parts) or _removes_a_worktree(parts):
         return None
     private = False
     for need, problem in parts:
@@ -104,17 +104,42 @@ def sees_outside(parts: Parts) -> str:
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
 
 
-def moves_files_of_git(parts: Parts) -> bool:
-    """The line does nothing but let git exchange the files of the workspace for those of a commit, or remove a
-    worktree. Git would stop in the middle of that where a file is read-only."""
-    commands = _acting(parts)
-    return bool(commands) and all(map(_moves_files, commands))
+def what_git_exchanges(parts: Parts, granted: Profile, around: Surroundings) -> Allowance:
+    """What is read-only in the profile WORK, and open to a line in which git exchanges files of the workspace for those
+    of a commit: git would stop in the middle of that.
+
+    Where nothing else acts in the line that is all but hooks and settings of git, also what removing a worktree needs;
+    else what git tracks.
+    """
+    acting = [_of_git(need) for need in _acting(parts)]
+    if not any(words[0] in _EXCHANGING for words in acting):
+        return NOTHING_MORE
+    if not _alone(acting):
+        return Allowance(granted.of_git)
+    own = {f"{root}/.git" for root in granted.writable}
+    others = (path for path in granted.read_only if around.run_or_obeyed(path) and path not in own)
+
+    def exchanged(path: str) -> bool:
+        return "/.git/" not in path or ("/.git/worktrees/" in path and not around.apart)
+
+    return Allowance(tuple(filter(exchanged, others)))
 
 
-def _moves_files(need: Requirement) -> bool:
+def _of_git(need: Requirement) -> tuple[str, str]:
+    """The subcommand of git and the word behind it; empty: there is none."""
     git = as_git(need.words)
-    texts = [word.text for word in git.rest] if git else []
-    return texts[:1] != [] and texts[0] in _MOVING and texts[:2] != ["bisect", "run"]
+    first, second, *_ = (*(word.text for word in git.rest[:2]), "", "") if git else ("", "")
+    return first, second
+
+
+def _removes_a_worktree(parts: Parts) -> bool:
+    """Beside another program: the file that says where the folder of git is stays closed to that."""
+    acting = [_of_git(need) for need in _acting(parts)]
+    return any(words[0] == "worktree" and words[1] != "add" for words in acting) and not _alone(acting)
+
+
+def _alone(acting: Sequence[tuple[str, str]]) -> bool:
+    return all(words[0] in _EXCHANGING | _BESIDE and words != ("bisect", "run") for words in acting)
 
 
 # ── what a sandbox is in the way of ─────────────────────────────────────────────────────────────
@@ -135,9 +160,10 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 """Package managers of the system; what they show is visible in a sandbox."""
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
-_MOVING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout add branch tag")
-"""Subcommands of git that take the content of files from a commit, and run no other program for that; and those that
-usually come with them in a line."""
+_EXCHANGING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout")
+"""Subcommands of git that take the content of files from a commit, and run no other program for that."""
+_BESIDE = names("add branch tag")
+"""Those that usually come with them in a line."""
 _REMOTE_LOOKS = names("-v --verbose show get-url prune update")
 _OF_A_BRANCH = names("-m -M --move -u --set-upstream-to --unset-upstream --edit-description")
 """Options of `git branch` that write the settings of the repository."""

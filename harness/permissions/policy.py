@@ -29,10 +29,10 @@ from harness.permissions.held import (
     Parts,
     Problem,
     leaves_a_server,
-    moves_files_of_git,
     only_sees_outside,
     profile_for,
     sees_outside,
+    what_git_exchanges,
 )
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
@@ -186,7 +186,7 @@ class RuleBook:
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
             profile=self._profile(request, parts),
-            allowance=_what_git_exchanges(request, self.around) if moves_files_of_git(parts) else NOTHING_MORE,
+            allowance=what_git_exchanges(parts, request.sandbox, self.around) if request.sandbox else NOTHING_MORE,
             sees_outside=sees_outside(parts),
             only_outside=only_sees_outside(parts),
         )
@@ -330,19 +330,6 @@ def _moved(rule: PermissionRule, workspace: str, around: Surroundings, own_tools
     real = around.workspace + rule.real_folder.removeprefix(workspace) if inside else rule.real_folder
     absolute = rule.path is not None and moved.path.text == rule.path.text
     return replace(moved, real_folder=rule.real_folder if absolute else real)
-
-
-def _what_git_exchanges(request: PermissionRequest, around: Surroundings) -> Allowance:
-    """What is read-only in the profile WORK, but neither hooks nor settings of git."""
-    if (granted := request.sandbox) is None:
-        return NOTHING_MORE
-    own = {f"{root}/.git" for root in granted.writable}
-    others = (path for path in granted.read_only if around.run_or_obeyed(path) and path not in own)
-
-    def exchanged(path: str) -> bool:
-        return "/.git/" not in path or ("/.git/worktrees/" in path and not around.apart)
-
-    return Allowance(tuple(filter(exchanged, others)))
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:

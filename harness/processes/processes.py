@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName
 from harness.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -107,15 +107,16 @@ class Processes:
         errors: Callable[[bytes], None] | None = None,
         profile: ProfileName = ProfileName.FREE,
         allowance: Allowance = NOTHING_MORE,
+        granted: Profile | None = None,
         caller: object = None,
         limit_memory: bool = False,
         agent: str = "",
     ) -> "PipedProcess":
         """Start `command` and return when it runs; the rest is as for `run`. Its time limit is up to the caller.
 
-        `allowance` is what it may do beyond its profile, and `caller` who is asked about hosts (None: no user can be).
-        With `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
-        `end_left`.
+        `allowance` is what it may do beyond its profile, `granted` what the sandbox granted just before, and `caller`
+        who is asked about hosts (None: no user can be). With `limit_memory` its memory is limited if this owner limits
+        any. `agent` is the subagent that starts it; see `end_left`.
         """
         from harness.processes.command import PipedProcess
 
@@ -131,6 +132,7 @@ class Processes:
                 stdin=stdin,
                 profile=profile,
                 allowance=allowance,
+                granted=granted,
                 caller=caller,
                 limit_memory=limit_memory,
                 agent=agent,
@@ -239,6 +241,7 @@ class Processes:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         profile: ProfileName,
         allowance: Allowance = NOTHING_MORE,
+        granted: Profile | None = None,
         caller: object = None,
         limit_memory: bool = False,
         agent: str = "",
@@ -247,7 +250,7 @@ class Processes:
         from harness.processes.tree import ProcessTree
 
         entered = await self.sandbox.enter(
-            profile, command, cwd=cwd, environment=environment, allowance=allowance, caller=caller
+            profile, command, cwd=cwd, environment=environment, allowance=allowance, granted=granted, caller=caller
         )
         mark, watch, memory = f"{self._owner}{self._started + 1}", self._watch_over(), None
         try:

@@ -4,7 +4,8 @@ import hashlib
 import os
 import posixpath
 import struct
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from harness.sandbox.git_places import folder_of
@@ -28,19 +29,28 @@ def tracked(repositories: Iterable[str], paths: Collection[str]) -> dict[str, bo
             it empty.
     """
     found: dict[str, bool] = {}
-    for repository in repositories:
-        top = posixpath.dirname(repository)
-        below = {path: path[len(top) + 1 :] for path in paths if path.startswith(f"{top}/")}
-        if not below:
-            continue
-        try:
-            index = Path(index_of(repository)).read_bytes()
-        except OSError:
-            continue
-        blobs = {path: _blob(index, os.fsencode(name)) for path, name in below.items()}
+    for index, below in _indexes(repositories, paths):
+        blobs = {path: _blob(index, name) for path, name in below.items()}
         same = {path: blob == _blob_of_file(path) for path, blob in blobs.items()}
         found |= {path: same[path] for path, blob in blobs.items() if same[path] or blob not in _NOTHING}
     return found
+
+
+def with_tracked(repositories: Iterable[str], paths: Collection[str]) -> set[str]:
+    """Those of `paths` that a repository tracks, and folders in which it tracks something."""
+    indexes = _indexes(repositories, paths)
+    return {
+        path for index, below in indexes for path, name in below.items() if _blob(index, name) or name + b"/" in index
+    }
+
+
+def _indexes(repositories: Iterable[str], paths: Collection[str]) -> Iterator[tuple[bytes, dict[str, bytes]]]:
+    """The index of each repository, and the names that it has for those of `paths` below it."""
+    for repository in repositories:
+        top = posixpath.dirname(repository)
+        below = {path: os.fsencode(path[len(top) + 1 :]) for path in paths if path.startswith(f"{top}/")}
+        with suppress(OSError):
+            yield Path(index_of(repository)).read_bytes() if below else b"", below
 
 
 def _blob(index: bytes, name: bytes) -> bytes:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.files import real_path, replace_atomically
-from harness.sandbox.git_index import index_of, tracked
+from harness.sandbox.git_index import index_of, tracked, with_tracked
 
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", "__pycache__"})
 """Folders of packages: their keys are examples that everyone has."""
@@ -49,6 +49,8 @@ class Marked:
 
     keys: list[str] = field(default_factory=list)
     obeyed: list[str] = field(default_factory=list)
+    of_git: set[str] = field(default_factory=set)
+    """Those obeyed that git tracks, and folders among them in which it tracks something."""
     repositories: list[str] = field(default_factory=list)
     """The folders named .git."""
     cannot_hold: str = ""
@@ -79,8 +81,9 @@ class MarkedFiles:
         self._known: dict[str, _Folder] = {}
         self._shown: dict[str, set[str]] = {}
         """For each folder, the key files that are visible because git tracks them."""
-        self._asked: dict[str, tuple[tuple[tuple[int, int], ...], frozenset[str]]] = {}
-        """For each folder, the indexes and the keys that were compared last."""
+        self._asked: dict[str, tuple[object, ...]] = {}
+        """For each folder, the stamps of the indexes and the marked files that were compared last."""
+        self._of_git: dict[str, set[str]] = {}
         self._hidden: dict[str, dict[tuple[int, int], str]] = {}
         """For each folder, the keys that were found last, by their stamps."""
 
@@ -99,7 +102,7 @@ class MarkedFiles:
             found.keys += folder.keys
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
-        self._leave_tracked(top, found, [f"{one}/.git" for one in around])
+        self._compare_with_git(top, found, [f"{one}/.git" for one in around])
         self._keep_hidden(top, found)
         return found
 
@@ -118,11 +121,10 @@ class MarkedFiles:
         found.keys += sorted(set(kept.values()) - keys)
         self._hidden[top] = {stamp_of(path): path for path in found.keys}
 
-    def _leave_tracked(self, top: str, found: Marked, around: Iterable[str]) -> None:
-        """Take what git tracks from the keys. The index is read again when it or the keys have changed."""
+    def _compare_with_git(self, top: str, found: Marked, around: Iterable[str]) -> None:
+        """Take what git tracks from the keys. The index is read again when it or the marked files have changed."""
         named = [*around, *found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))]
-        indexes = tuple(stamp_of(index_of(one)) for one in named) if found.keys else ()
-        asked = (indexes, frozenset(found.keys))
+        asked = (*(stamp_of(index_of(one)) for one in named), *found.keys, 0, *found.obeyed)
         if self._asked.get(top) != asked:
             before = self._shown[top] if top in self._shown else self._remembered(top)
             in_git = tracked(named, found.keys)
@@ -132,6 +134,8 @@ class MarkedFiles:
                 found.cannot_hold = why
                 return
             self._shown[top], self._asked[top] = shown, asked
+            self._of_git[top] = with_tracked(named, found.obeyed)
+        found.of_git = self._of_git[top]
         found.keys = [path for path in found.keys if path not in self._shown[top]]
 
     def _file(self, top: str) -> Path | None:
@@ -142,7 +146,7 @@ class MarkedFiles:
         try:
             return set(map(str, json.loads(file.read_bytes()))) if (file := self._file(top)) else None
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            return set() if posixpath.isfile(f"{top}/.git") else None  # a working tree that git has just made
         except (OSError, ValueError, TypeError):
             return set()  # only what git has in the same words
 

@@ -137,6 +137,8 @@ class Machine:
     """Files and folders with keys, inside the readable ones."""
     obeyed: tuple[str, ...] = ()
     """What others run or obey by its name, inside the workspace."""
+    of_git: tuple[str, ...] = ()
+    """Those of them that git tracks, or in which it tracks something."""
     links: tuple[tuple[str, str], ...] = ()
     cannot_hold: str = ""
     """Why no profile is worth its name here: not every key in the workspace is known; empty: they are."""
@@ -166,6 +168,7 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
         readable,
         writable=(*machine.roots, *machine.git.folders, *machine.git.pinned, *machine.caches),
         read_only=kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
+        of_git=kept(machine.of_git),
         hidden=kept(machine.keys),
         network=Network.HOSTS,
         links=machine.links,
@@ -229,6 +232,7 @@ class Places:
             git,
             (*fixed.keys, *keys),
             (*obeyed, *self._programs_in(real)),
+            tuple(sorted({path for each in found for path in each.of_git}.intersection(obeyed))),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
             cannot_hold,
             fixed.other_caches,

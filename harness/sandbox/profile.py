@@ -54,6 +54,8 @@ class Profile:
     """They are readable, too."""
     read_only: tuple[str, ...] = ()
     """Inside writable folders: readable, but not writable. Only such as exist."""
+    of_git: tuple[str, ...] = ()
+    """Those of them that git tracks, or in which it tracks something."""
     hidden: tuple[str, ...] = ()
     """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
     exist."""

@@ -34,6 +34,10 @@ and Japanese."""
 _REFUSAL = re.compile(
     f"(?P<seen>{'|'.join(map(re.escape, _NOT_ALLOWED))})|{'|'.join(map(re.escape, _NOT_THERE))}", re.IGNORECASE
 )
+REFUSED = re.compile(
+    "Permission denied|Read-only file system|Operation not permitted|PermissionError|Device or resource busy"
+)
+"""Where a command that ended well may have been refused something."""
 _QUOTED = re.compile(
     r"(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"|`([^`']+)[`']|‘([^’]+)’|“([^”]+)”|«([^»]+)»|»([^«]+)«|„([^“]+)“|「([^」]+)」"
 )

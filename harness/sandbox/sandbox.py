@@ -27,7 +27,7 @@ from harness.sandbox.profile import (
 )
 
 if TYPE_CHECKING:
-    from harness.sandbox.places import Places
+    from harness.sandbox.places import Machine, Places
     from harness.sandbox.probe import Enforcers
     from harness.sandbox.proxy import CommandNetwork
 
@@ -74,6 +74,8 @@ class Sandbox:
         """What this machine can enforce may have changed."""
         self._decided_by: SandboxState | None = None
         """The state by which calls are decided; None: none was yet."""
+        self._granted: tuple[Profile, Machine] | None = None
+        """What was granted last, and the look at the disk that it comes from."""
         self._private = ""
         """The folder of the session; empty: it was not needed."""
         self._open: WeakSet[WrappedCommand] = WeakSet()
@@ -129,10 +131,14 @@ class Sandbox:
 
         Looks at the disk.
         """
+        from harness.sandbox.places import profile_for
+
         self._settle()
         if self.state.level is not SandboxLevel.FULL:
             return None
-        granted = self._profile(profile, NOTHING_MORE, cwd)
+        machine = self._look(cwd)
+        granted = profile_for(profile, machine)
+        self._granted = (granted, machine)
         return None if self._cannot_hold else granted
 
     async def enter(
@@ -143,19 +149,21 @@ class Sandbox:
         cwd: Path,
         environment: Mapping[str, str],
         allowance: Allowance = NOTHING_MORE,
+        granted: Profile | None = None,
         caller: object = None,
     ) -> Entered:
         """Prepare `command` to start in `cwd` with `profile`.
 
         Args:
             allowance: what it may do beyond its profile.
+            granted: what `granted` returned last, just before; the command then starts by the same look at the disk.
             caller: who is asked about hosts, as `hosts` understands it; None: no user can be.
 
         Raises SandboxError where the profile cannot be enforced; the command must not start then.
         """
         if profile is ProfileName.FREE:
             return Entered(command, environment)
-        held = await in_thread(partial(self._held, profile, cwd, allowance))
+        held = await in_thread(partial(self._held, profile, cwd, allowance, granted))
         if held is None:
             return Entered(command, environment)
         kept = without_secrets(environment, self._inherited)
@@ -172,22 +180,28 @@ class Sandbox:
         if self._private:
             await in_thread(partial(shutil.rmtree, self._private, ignore_errors=True))
 
-    def _held(self, name: ProfileName, cwd: Path, allowance: Allowance) -> Enter | None:
+    def _held(self, name: ProfileName, cwd: Path, allowance: Allowance, granted: Profile | None) -> Enter | None:
         """Puts a command into its profile; None: nothing holds commands here, and they run without.
 
         Looks at the disk. Raises SandboxError.
         """
+        from harness.sandbox.places import profile_for
+
         self._settle()
         enforcers = self._enforcers
-        profile = self._profile(name, allowance, cwd) if enforcers.state.level is not SandboxLevel.NONE else None
+        last = self._granted
+        machine = last[1] if last and last[0] is granted else None
+        if enforcers.state.level is not SandboxLevel.NONE and machine is None:
+            machine = self._look(cwd)
         level, required = self.state.level, self.choice == "required"
         was_full = self._decided_by is not None and self._decided_by.level is SandboxLevel.FULL
         broke = was_full and enforcers.state.level is not SandboxLevel.FULL
         if level is not SandboxLevel.FULL and (required or name is ProfileName.WORK or broke):
             remedy = "mend it, or start with --sandbox auto" if required else "call it again, and the user is asked"
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
-        if profile is None or level is SandboxLevel.NONE:
+        if machine is None or level is SandboxLevel.NONE:
             return None
+        profile = profile_for(name, machine, allowance)
         if enforcers.state.by == "landlock":
             return partial(by_landlock, profile)
         if (program := enforcers.bubblewrap) is None:
@@ -199,16 +213,14 @@ class Sandbox:
         temporary = "/dev/shm" if name is ProfileName.LOOK else "/tmp"  # the folder of the session is not writable
         return partial(by_bubblewrap, wrap, temporary, self.look_again)
 
-    def _profile(self, name: ProfileName, allowance: Allowance, cwd: Path | None = None) -> Profile:
-        from harness.sandbox.places import profile_for
-
+    def _look(self, cwd: Path | None) -> "Machine":
         roots = self._roots(cwd) if self._roots else (cwd or Path.cwd(),)
         with self._looking:
             machine = self._places().look([str(root) for root in roots])
             if machine.cannot_hold != self._cannot_hold:
                 self._cannot_hold = machine.cannot_hold
                 self.state = self._state_with(self._enforcers)
-            return profile_for(name, machine, allowance)
+            return machine
 
     def _private_folder(self) -> str:
         """The private folder of the session, made with the first command and when it is gone. Raises SandboxError."""

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -21,9 +21,7 @@ from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOu
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, held, unasked
 from harness.processes.search_path import own_search_path
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial, SandboxLevel
-from harness.sandbox.marked_files import stamp_of
-from harness.sandbox.refused_paths import refused_paths
+from harness.sandbox import ProfileName, SandboxDenial
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -34,8 +32,8 @@ from harness.tools.background_commands import (
     moved_text,
     pace,
 )
+from harness.tools.held_commands import LONGEST_NOTES, HeldCommand
 from harness.tools.live_output import LiveOutput
-from harness.tools.network_notes import LONGEST_NETWORK_NOTE, ports_missed, without_network
 from harness.tools.output import CommandOutput
 from harness.tools.tool import (
     RESULT_CHARACTERS,
@@ -75,9 +73,6 @@ _NAMED = re.compile(
     r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
     r"(?:command not found|not found|No such file or directory|Permission denied|Is a directory|cannot execute\b.*)$"
 )
-_REFUSED = re.compile(
-    "Permission denied|Read-only file system|Operation not permitted|PermissionError|Device or resource busy"
-)
 _FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
@@ -85,18 +80,6 @@ BESIDE = (
     "With `background` the call returns at once and the command keeps running: use it for servers, and for long "
     "commands while you do other work. Do not use `&` for that."
 )
-READ_ONLY = (
-    "\n[The command ran read-only because it ran without a question. If it was refused a write that it needs, the "
-    "user can allow it with a rule: /permissions allow bash(COMMAND)]"
-)
-REFUSED_PATHS = (
-    "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
-    "asked whether it may. If not, do without.]"
-)
-MADE_OBEYED = "\n[The command made or replaced what other programs obey by its name: {paths}. Tell the user.]"
-LONGEST_NOTE = 600
-"""Characters of a note with paths."""
-
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
 LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
 
@@ -221,8 +204,8 @@ async def _run(
     result_characters: int,
     background: BackgroundRunner | None = None,
 ) -> ToolResult:
-    held = context.profile is not ProfileName.FREE
-    obeyed = await in_thread(partial(_obeyed, context)) if held else {}
+    free = context.profile is ProfileName.FREE
+    held = None if free else await in_thread(partial(HeldCommand, context, line))
     output = CommandOutput(result_characters, context.output_file)
     live = LiveOutput(context.call_id, context.show_output)
     try:
@@ -248,11 +231,13 @@ async def _run(
         return _not_begun(finished.not_begun, output)
     outcome, summary, category = judge(finished, limits.time_s)
     footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
-    reserved = len(finished.denials_note) + LONGEST_NETWORK_NOTE + 2 * LONGEST_NOTE if held else 0
-    text = output.text(reserve=len(footer) + reserved)
-    of_sandbox = partial(_of_sandbox, context, line, text, finished, obeyed)
-    note, denials = await in_thread(of_sandbox) if held else ("", ())
-    footer += note
+    text = output.text(reserve=len(footer) + (len(finished.denials_note) + LONGEST_NOTES if held else 0))
+    denials: tuple[SandboxDenial, ...] = ()
+    obeyed: tuple[str, ...] = ()
+    if held:
+        upstreams = await held.set_upstreams(shell_environment(os.environ, context.workspace.root, context.profile))
+        note, denials, obeyed = await in_thread(partial(held.ended, text, finished, upstreams))
+        footer += note
     if background is not None and (note := background.poll_note(line, context.call_id)):
         footer += f"\n{note}"
     full_output = output.finish()
@@ -260,7 +245,7 @@ async def _run(
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     result = ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
-    return replace(result, denials=denials)
+    return replace(result, denials=denials, obeyed=obeyed)
 
 
 async def _ended(
@@ -285,6 +270,7 @@ async def _ended(
         limits=limits,
         profile=context.profile,
         allowance=context.allowance,
+        granted=context.granted,
         caller=context.caller,
         limit_memory=True,
         agent=context.agent,
@@ -297,60 +283,6 @@ async def _ended(
 def _inherits(context: ToolContext) -> ProfileName:
     """The profile whose environment a command has: what shows the whole machine runs free, but unasked."""
     return ProfileName.LOOK if context.unasked else context.profile
-
-
-def _obeyed(context: ToolContext) -> dict[str, tuple[int, int]]:
-    """What other programs obey in the workspace where a command may write there, and its stamps. Looks at the disk."""
-    if context.profile is not ProfileName.WORK:
-        return {}
-    granted = context.processes.sandbox.granted(ProfileName.WORK, context.workspace.root)
-    return {path: stamp_of(path) for path in (granted.read_only if granted else ())}
-
-
-def _of_sandbox(
-    context: ToolContext, line: str, text: str, finished: ProcessResult, obeyed: Mapping[str, tuple[int, int]]
-) -> tuple[str, tuple[SandboxDenial, ...]]:
-    """What the model is to know of the sandbox of a finished command, and the paths and local ports that were refused.
-
-    Looks at the disk; `obeyed` is what `_obeyed` found before the command.
-    """
-    refused, note = _REFUSED.search(text) is not None, ""
-    if finished.denials_note:
-        note = f"\n[{finished.denials_note}; do not try another way to reach it]"
-    elif finished.exit_code and context.profile is ProfileName.WORK:
-        note = without_network(text)
-    denials = (*(_refused(context, text) if finished.exit_code or refused else ()), *_ports(context, line, text))
-    if denials:
-        note += _with_paths(REFUSED_PATHS, (one.subject for one in denials))
-    elif refused and finished.exit_code and context.profile is ProfileName.LOOK:
-        note += READ_ONLY if context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
-    made = sorted(path for path, stamp in _obeyed(context).items() if obeyed.get(path) != stamp)
-    outermost = [path for path in made if not any(path.startswith(f"{other}/") for other in made)]
-    return note + (_with_paths(MADE_OBEYED, outermost) if made else ""), denials
-
-
-def _ports(context: ToolContext, line: str, text: str) -> tuple[SandboxDenial, ...]:
-    """The ports of this machine that the command could not reach, although something listens there. Looks there."""
-    ports = ports_missed(line, text) if context.profile is ProfileName.WORK else ()
-    if not ports:
-        return ()
-    from harness.sandbox.proxy import listens
-
-    return tuple(SandboxDenial("host", f"localhost:{port}") for port in ports if listens(port))
-
-
-def _refused(context: ToolContext, text: str) -> tuple[SandboxDenial, ...]:
-    """The paths that the sandbox refused to a command with this output. Looks at the disk."""
-    sandbox, root = context.processes.sandbox, context.workspace.root
-    granted = None if context.profile is ProfileName.FREE else sandbox.granted(context.profile, root)
-    if granted is None:
-        return ()
-    denials = refused_paths(text, granted, context.workspace.root)
-    return tuple(one for one in denials if Allowance((one.subject,)).beyond(context.allowance) != NOTHING_MORE)
-
-
-def _with_paths(note: str, paths: Iterable[str]) -> str:
-    return note.format(paths=shorten_line(visible(", ".join(paths)), LONGEST_NOTE - len(note)))
 
 
 def _interrupted(output: CommandOutput) -> ToolResult:

@@ -25,7 +25,7 @@ from harness.base.concurrency import in_thread
 from harness.base.external_text import CUT, visible
 from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxDenial
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial
 from harness.tools.output import as_text, shorten
 from harness.tools.seen_files import SeenFiles
 from harness.tools.workspace import Workspace
@@ -229,6 +229,8 @@ class ToolResult:
     """Image and document blocks that the model gets behind `content`; only where `outcome` is OK."""
     denials: tuple[SandboxDenial, ...] = ()
     """What the sandbox refused its command."""
+    obeyed: tuple[str, ...] = ()
+    """Files and folders that other programs obey by their names, which its command made or changed, but not git."""
 
 
 class ToolCancelled(asyncio.CancelledError):
@@ -273,6 +275,8 @@ class ToolContext:
     """What its command may read, write and reach."""
     allowance: Allowance = NOTHING_MORE
     """What the user allowed the command beyond that."""
+    granted: Profile | None = None
+    """What the sandbox granted to a command in the profile WORK just before; None: it is not known."""
     caller: object = None
     """Who is asked about the hosts that it wants to reach, as the owner of the processes understands it."""
     unasked: bool = False

@@ -26,7 +26,7 @@ from harness.permissions import PermissionAnswer
 from harness.sandbox import Allowance, ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
 from harness.sandbox.sandbox import Sandbox
-from harness.tools.bash import MADE_OBEYED
+from harness.tools.held_commands import MADE_OBEYED, UPSTREAM_SET
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_agents import ends, of_subagent, on_stage, task
@@ -103,8 +103,15 @@ async def test_without_a_user_held_lines_run_and_others_are_refused(tmp_path: Pa
     assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.DENIED]
 
 
-def two_branches(folder: Path) -> None:
+def _ended(event: Event) -> bool:
+    return isinstance(event, ToolEnded)
+
+
+def two_branches(folder: Path, *files: str) -> None:
     """Commit, leave a branch there, and commit what an editor obeys again."""
+    for file in files:
+        (folder / file).parent.mkdir(parents=True)
+        (folder / file).write_text("{}")
     git = ("git", "-C", str(folder), "-c", "user.name=Ada", "-c", "user.email=ada@example.invalid")
     for arguments in (("init", "-q", "-b", "main"), ("add", "."), ("commit", "-qm", "a"), ("branch", "other")):
         subprocess.run([*git, *arguments], check=True)
@@ -125,6 +132,59 @@ async def test_git_may_exchange_files_that_others_obey_and_the_result_names_them
         f"(no output)\n\n[exit 0]{named}",
         "(no output)\n\n[exit 0]",
     ]
+
+
+async def test_a_line_that_mixes_git_with_programs_ends_and_the_user_reads_what_these_changed(tmp_path: Path) -> None:
+    changed = "git stash -q && cat .vscode/settings.json; git stash pop -q"
+    kept: list[str] = []
+    program = "open('.vscode/settings.json', 'w').write('x')"
+    switched = f'git stash -q && git switch -q other && {sys.executable} -c "{program}"'
+    async with held(tmp_path, calls(*map(bash, (changed, switched))) + says("Done.")) as here:
+        two_branches(here.workspace)
+        settings = here.workspace / ".vscode" / "settings.json"
+        settings.write_text("mine")
+        turn = await here.turn(on_event=lambda event: kept.append(settings.read_text()) if _ended(event) else None)
+        own = here.workspace / ".vscode"
+    assert outcomes(turn) == [ToolOutcome.OK] * 2
+    assert str(turn.results[0]["content"]).startswith('{"a": 1}\n')
+    assert kept == ["mine", "x"]
+    notice = f"the command made or changed what other programs obey: {own}"
+    assert [event.text for event in turn.of(Notice)] == [notice] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "branch", "upstream"),
+    [
+        ("git checkout -b new origin/main 2>&1 | tail -1", "new", "origin/main"),
+        ("git switch -q a/topic; git add .", "a/topic", "origin/a/topic"),
+        ("git worktree add -q -b new tree origin/main", "new", "origin/main"),
+        ("git checkout -q --no-track -b new origin/main", "new", ""),
+        ("git checkout -q -b unwanted origin/main", "unwanted", ""),
+        ("git checkout -q -b new main && git branch old", "old", ""),
+    ],
+)
+async def test_a_branch_follows_that_of_a_remote_although_settings_are_read_only(
+    tmp_path: Path, line: str, branch: str, upstream: str
+) -> None:
+    def git(folder: Path, *words: str) -> str:
+        return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True).stdout
+
+    async with held(tmp_path, calls(bash(line)) + says("Done.")) as here:
+        two_branches(origin := tmp_path / "from", ".vscode/settings.json")
+        git(origin, "branch", "-q", "a/topic")
+        shutil.rmtree(here.workspace / ".vscode")
+        git(tmp_path, "clone", "-q", str(origin), str(here.workspace))
+        if branch == "unwanted":
+            git(here.workspace, "config", "branch.autoSetupMerge", "false")
+        settings = here.workspace / ".git" / "config"
+        before = settings.read_text()
+        turn = await here.turn()
+        found = git(here.workspace, "for-each-ref", "--format=%(upstream:short)", f"refs/heads/{branch}").strip()
+        after = settings.read_text()
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert found == upstream
+    said = UPSTREAM_SET.format(paths=f"{branch} follows {upstream}") in str(turn.results[0]["content"])
+    assert (said, after != before, turn.of(SandboxRefused)) == (bool(upstream), bool(upstream), [])
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])

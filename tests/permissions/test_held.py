@@ -273,22 +273,35 @@ def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: st
         ("cd src && git stash; git checkout main && git status | head", True),
         ("git worktree remove a", True),
         ("git switch main && git branch -d topic", True),
-        ("git switch main && make", False),
-        ("git bisect run make", False),
+        ("git switch main && make", "of git"),
+        ("git stash && pytest; git stash pop", "of git"),
+        ("git bisect run make", "of git"),
+        ("git worktree add a && make", "of git"),
+        ("git stash list && make", False),
+        ("git branch a && make", False),
+        ("git add .", False),
         ("git commit -m x", False),
     ],
 )
-def test_a_line_that_only_lets_git_exchange_files_may_change_what_others_obey(line: str, opens: bool) -> None:
+def test_a_line_in_which_git_exchanges_files_may_change_what_others_obey(line: str, opens: bool | str) -> None:
     gate = permissions()
     root, git = AROUND.workspace, f"{AROUND.workspace}/.git"
     opened = (f"{root}/.vscode", f"{root}/a/.git", f"{git}/worktrees/a/gitdir")
+    tracked = (f"{root}/.vscode",)
     work = replace(
         WORK,
         read_only=(*opened, f"{root}/bin", f"{git}/hooks", f"{root}/.git", f"{git}/config", f"{git}/info/attributes"),
+        of_git=tracked,
     )
     decision = gate.decide(in_sandbox(gate, line, work))
     assert isinstance(decision, Allow), decision
-    assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, opened if opens else ())
+    expected = tracked if opens == "of git" else opened if opens else ()
+    assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, expected)
+
+
+def test_a_worktree_is_not_removed_beside_another_program() -> None:
+    assert isinstance(decided("git worktree remove a; git worktree prune"), Allow)
+    assert isinstance(decided("git worktree remove a && make"), Ask)
 
 
 def test_a_line_that_only_looks_gets_more_as_work() -> None:

@@ -67,5 +67,5 @@ def test_what_the_owner_of_processes_starts_has_a_profile() -> None:
     assert without == set()
     assert within == {
         *("engine/background/commands.py", "engine/hooks.py", "mcp/stdio.py", "processes/processes.py"),
-        *("tools/bash.py", "tools/grep.py"),
+        *("tools/bash.py", "tools/grep.py", "tools/held_commands.py"),
     }

@@ -356,13 +356,17 @@ def test_tracked_keys_stay_in_a_worktree_and_in_a_folder_of_a_repository(home: P
     written(main / "in/test.pem", "public\n")
     git(main, "add", "-f", ".")
     git(main, "commit", "-qm", "y")
+    told(main, ".env")
+    git(main, "commit", "-qm", "z")
     git(main, "worktree", "add", "-q", str(home / "tree"))
     for folder in (home / "tree", main / "in"):
         written(folder / ".env")
         (file,) = folder.rglob("test.pem")
-        file.write_text("changed\n")
-        profile = work(home, folder)
-        assert [profile.access(str(one)) for one in (file, folder / ".env")] == [Access.WRITE, Access.NONE]
+        look = places(home, folder, home / "state")
+        for text in ("public\n", "changed\n"):
+            file.write_text(text)
+            profile = profile_for(ProfileName.WORK, look.look([str(folder)]))
+            assert [profile.access(str(one)) for one in (file, folder / ".env")] == [Access.WRITE, Access.NONE]
 
 
 def test_where_it_cannot_be_kept_which_keys_are_visible_nothing_is_held(home: Path) -> None:

@@ -22,13 +22,11 @@ from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import (
     DETAIL_CHARACTERS,
-    MADE_OBEYED,
-    READ_ONLY,
-    REFUSED_PATHS,
     bash_tool,
     judge,
     shell_environment,
 )
+from harness.tools.held_commands import MADE_OBEYED, READ_ONLY, REFUSED_PATHS
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import ToolCancelled, ToolContext, ToolResult
 from tests.processes.traces import until
@@ -278,13 +276,25 @@ async def working(context: ToolContext, tmp_path: Path) -> AsyncIterator[ToolCon
     """The context of a call that the whole sandbox holds to the workspace."""
     bubblewrap()
     around = Surroundings(str(context.workspace.root), str(tmp_path))
-    places = Places(str(tmp_path), os.environ, Marks(lambda path: False, lambda path: around.obeyed((path,))))
+    places = Places(str(tmp_path), os.environ, Marks(around.key_inside, lambda path: around.obeyed((path,))))
     roots = (context.workspace.root,)
     sandbox = Sandbox(places=lambda: places, roots=lambda _: roots, search_path=os.environ["PATH"])
     processes = Processes(sandbox=sandbox)
     yield replace(context, processes=processes, profile=ProfileName.WORK)
     await processes.aclose()
     await sandbox.aclose()
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_command_starts_by_the_look_of_its_decision_if_there_was_no_other(
+    working: ToolContext, limits: ProcessLimits, again: bool
+) -> None:
+    sandbox, key = working.processes.sandbox, working.workspace.root / ".env"
+    granted = sandbox.granted(ProfileName.WORK, working.workspace.root)
+    key.write_text("a key")  # a second look would hide it
+    if again:
+        sandbox.granted(ProfileName.WORK)
+    assert ("a key" in (await bash(replace(working, granted=granted), limits, "cat .env")).content) is not again
 
 
 async def test_what_a_held_command_made_that_others_obey_is_named(working: ToolContext, limits: ProcessLimits) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.base.concurrency import in_thread, race, unless
-from harness.base.external_text import CUT
+from harness.base.external_text import CUT, visible
 from harness.base.secrets import MASK
 from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner, with_words, words_of
@@ -45,7 +45,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName, SandboxLevel
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxLevel
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -67,6 +67,8 @@ LONGEST_PREVIEW_S = 60.0
 """Seconds for the preview of a call, which a permission question shows."""
 OWN_CHANGES_S = 30.0
 """What changes while a longer call runs may well be the work of the user, and has to be read again."""
+MOST_OBEYED = 400
+"""Characters of the names of files in a warning."""
 LONGEST_ERROR = 4_000
 """Characters of the text of a failure that are reported where its summary is only the beginning."""
 
@@ -94,6 +96,8 @@ class _Ready:
     """What its command may read, write and reach."""
     allowance: Allowance = NOTHING_MORE
     """What the user allowed the command beyond that."""
+    granted: Profile | None = None
+    """What the sandbox granted just before."""
     looks: bool = False
     """It changes nothing."""
     unasked: bool = False
@@ -277,13 +281,18 @@ class ToolCalls:
         decision = self._permissions.decide(request)
         if hooked.verdict is not None:
             decision = with_verdict(decision, hooked.verdict, hooked.reason)
+        asked = isinstance(decision, Ask)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
                 self._report_decision(decision)
-                ready = _Ready(call, tool, arguments, words, decision.profile, decision.allowance, decision.looks)
-                return replace(ready, unasked=decision.looks and decision.by == "default")
+                return _Ready(
+                    *(call, tool, arguments, words, decision.profile, decision.allowance),
+                    granted=None if asked else request.sandbox,
+                    looks=decision.looks,
+                    unasked=decision.looks and decision.by == "default",
+                )
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -395,6 +404,7 @@ class ToolCalls:
                 self._context(call),
                 profile=item.profile,
                 allowance=item.allowance,
+                granted=item.granted,
                 unasked=item.unasked,
                 caller=caller,
             )
@@ -408,6 +418,9 @@ class ToolCalls:
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
         self._keep_refusals(item, result)
+        if result.obeyed:
+            paths = shorten_line(visible(", ".join(result.obeyed)), MOST_OBEYED)
+            self._conversation.emit(Notice("warning", f"the command made or changed what other programs obey: {paths}"))
         result = await self._masked(call, result)
         seconds = loop.time() - began
         # A hook may format what was written.

@@ -83,6 +83,10 @@ class Rules:
     permissions: Permissions
     workspace: Workspace
 
+    def workspace_at(self, folder: Path | None) -> Workspace:
+        """There is one."""
+        return self.workspace
+
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
         """Nothing is asked."""
         return self.permissions.remember(request, answer)

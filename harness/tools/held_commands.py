@@ -1,0 +1,151 @@
+"""What a command in the sandbox was refused and has changed, as the model and the user have to know it."""
+
+import os
+import posixpath
+import time
+from collections.abc import Iterable, Iterator, Mapping
+
+from harness.base.concurrency import in_thread
+from harness.base.external_text import visible
+from harness.processes import ProcessResult
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial, SandboxLevel
+from harness.sandbox.git_index import tracked
+from harness.sandbox.git_places import branches_made
+from harness.sandbox.marked_files import stamp_of
+from harness.sandbox.refused_paths import REFUSED, refused_paths
+from harness.tools.network_notes import LONGEST_NETWORK_NOTE, ports_missed, without_network
+from harness.tools.tool import ToolContext, shorten_line
+
+READ_ONLY = (
+    "\n[The command ran read-only because it ran without a question. If it was refused a write that it needs, the "
+    "user can allow it with a rule: /permissions allow bash(COMMAND)]"
+)
+REFUSED_PATHS = (
+    "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
+    "asked whether it may. If not, do without.]"
+)
+MADE_OBEYED = "\n[The command made or replaced what other programs obey by its name: {paths}. Tell the user.]"
+UPSTREAM_SET = "\n[git could not write its settings in the sandbox. The upstream is set all the same: {paths}.]"
+LONGEST_NOTE = 400
+"""Characters of a note with paths."""
+LONGEST_NOTES = LONGEST_NETWORK_NOTE + 3 * LONGEST_NOTE
+_UPSTREAM = (
+    'test "$(git config branch.autoSetupMerge)" != false && git branch -q --set-upstream-to="refs/remotes/$1" -- "$2"'
+)
+_UPSTREAM_S = 10.0
+
+
+class HeldCommand:
+    """Made before a command begins, and asked when it has ended; both in a thread, because they look at the disk."""
+
+    def __init__(self, context: ToolContext, line: str) -> None:
+        self._context, self._line = context, line
+        self._began = time.time()
+        self._works = context.profile is ProfileName.WORK
+        self._before = self._stamps(context.granted or self._granted(ProfileName.WORK)) if self._works else {}
+
+    def ended(
+        self, text: str, finished: ProcessResult, upstreams: Mapping[str, str]
+    ) -> tuple[str, tuple[SandboxDenial, ...], tuple[str, ...]]:
+        """A note for the model; the paths and local ports that the sandbox refused; and what others obey that was
+        made or changed, but not by git.
+
+        Args:
+            text: the output.
+            upstreams: what `set_upstreams` returned.
+        """
+        refused, note = REFUSED.search(text) is not None, ""
+        if finished.denials_note:
+            note = f"\n[{finished.denials_note}; do not try another way to reach it]"
+        elif finished.exit_code and self._works:
+            note = without_network(text)
+        suspect = bool(finished.exit_code or refused)
+        granted = self._granted(self._context.profile) if self._works or suspect else None
+        paths = self._refused(text, granted) if granted and suspect else ()
+        denials = (*(one for one in paths if one.subject not in upstreams.values()), *self._ports(text))
+        if upstreams:
+            note += with_paths(UPSTREAM_SET, upstreams)
+        if denials:
+            note += with_paths(REFUSED_PATHS, (one.subject for one in denials))
+        elif refused and finished.exit_code and not self._works:
+            note += READ_ONLY if self._context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
+        made = tuple(self._made(granted))
+        others = tuple(path for path in made if granted and not self._is_of_git(path, granted))
+        return note + (with_paths(MADE_OBEYED, made) if made else ""), denials, others
+
+    async def set_upstreams(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Give branches that the command made from those of a remote their upstream, as git would have: its settings
+        are read-only there. Returns "BRANCH follows UPSTREAM" for each, and the file with the settings."""
+        if not self._works or "git" not in self._line or "--no-track" in self._line:
+            return {}
+        found: dict[str, str] = {}
+        for folder, (branch, upstream) in await in_thread(lambda: list(self._branches())):
+            settings = f"{folder}/config"
+            child = await self._context.processes.pipe(
+                ("/bin/sh", "-c", _UPSTREAM, "sh", upstream, branch),
+                cwd=self._context.workspace.root,
+                environment={**environment, "GIT_DIR": folder},
+                sink=bytearray().extend,
+                profile=ProfileName.WORK,
+                allowance=Allowance((settings,)),
+            )
+            if (await child.within(_UPSTREAM_S)).exit_code == 0:
+                found[f"{branch} follows {upstream}"] = settings
+        return found
+
+    def _branches(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        folders = (posixpath.dirname(path) for path in self._before if path.endswith("/config"))
+        return ((folder, made) for folder in folders for made in branches_made(folder, self._began))
+
+    def _granted(self, profile: ProfileName) -> Profile | None:
+        return self._context.processes.sandbox.granted(profile, self._context.workspace.root)
+
+    def _stamps(self, granted: Profile | None) -> dict[str, tuple[int, int]]:
+        """What other programs obey in the workspace, and its stamps; of folders that are open to the command, each
+        file in them."""
+        guarded = granted.read_only if granted else ()
+        opened = (path for path in guarded if Allowance((path,)).beyond(self._context.allowance) == NOTHING_MORE)
+        return {path: stamp_of(path) for path in (*guarded, *(file for path in opened for file in _files(path)))}
+
+    def _made(self, granted: Profile | None) -> Iterator[str]:
+        """What the command made or changed of that; of folders in each other, the outermost."""
+        made = sorted(path for path in self._stamps(granted) if self._is_new(path)) if self._works else []
+        return (path for path in made if not any(path.startswith(f"{other}/") for other in made))
+
+    def _is_new(self, path: str) -> bool:
+        return self._before.get(path) != stamp_of(path)
+
+    def _is_of_git(self, path: str, granted: Profile) -> bool:
+        """What is new there is as git has it: git has exchanged it for that of a commit."""
+        files = [file for file in _files(path) if self._is_new(file)]
+        repositories = [one for one in (*granted.writable, *granted.read_only) if one.endswith("/.git")]
+        in_git = tracked(repositories, files)
+        return bool(files) and all(in_git.get(file) for file in files)
+
+    def _refused(self, text: str, granted: Profile) -> tuple[SandboxDenial, ...]:
+        denials = refused_paths(text, granted, self._context.workspace.root)
+        return tuple(
+            one for one in denials if Allowance((one.subject,)).beyond(self._context.allowance) != NOTHING_MORE
+        )
+
+    def _ports(self, text: str) -> tuple[SandboxDenial, ...]:
+        """The ports of this machine that the command could not reach, although something listens there."""
+        ports = ports_missed(self._line, text) if self._works else ()
+        if not ports:
+            return ()
+        from harness.sandbox.proxy import listens
+
+        return tuple(SandboxDenial("host", f"localhost:{port}") for port in ports if listens(port))
+
+
+def _files(path: str) -> Iterator[str]:
+    """The file, or those in the folder."""
+    if posixpath.isdir(path):
+        yield from (posixpath.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    else:
+        yield path
+
+
+def with_paths(note: str, paths: Iterable[str]) -> str:
+    """A note that names paths, as many as fit."""
+    return note.format(paths=shorten_line(visible(", ".join(paths)), LONGEST_NOTE - len(note)))
