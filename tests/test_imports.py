@@ -45,6 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
     "team": {"base", "events", "policies", "tools"},
+    "worktrees": {"base", "events", "policies", "checkpoints", "journal", "processes", "sandbox", "slots", "tasks"},
     "settings": {
         *("base", "events", "policies", "definitions", "hooks", "journal", "mcp", "model", "permissions", "sandbox"),
         "tools",
@@ -72,6 +73,7 @@ ORDER += [
     "skills",
     "tasks",
     "schedule",
+    "worktrees",
     "team",
     "settings",
 ]

@@ -1,0 +1,192 @@
+"""What a worktree holds: the facts that decide about its removal. Looks, and changes nothing."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from harness.base.concurrency import in_thread
+from harness.policies.worktrees.removal import TreeState
+from harness.slots.store import ProcessOwner, lives, this_process
+from harness.worktrees.git import Git
+
+KEPT = "refs/harness/kept/"
+BASE = "refs/harness/base/"
+BRANCH = "harness/"
+"""Before the name of a tree: the branch that is made for it."""
+KEEPS = "harness: kept by the user"
+"""The reason of the lock on a tree that the user keeps."""
+CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".DS_Store"})
+"""Ignored names that nobody misses, because programs write them again."""
+MOST_ENTRIES = 50_000
+"""Entries of ignored folders that are looked through for repositories."""
+MOST_MOVES = 1_000
+"""The latest moves of HEAD that are looked at."""
+_UNFINISHED = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
+_LOCK = re.compile(r"harness: session (\S*) pid (\d+) started (\S*) on (.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """One of the program's worktrees."""
+
+    name: str
+    path: Path
+    """Its top."""
+    admin: Path
+    """The folder in which git keeps its HEAD and its index."""
+    branch: str
+    """Empty: HEAD is detached."""
+    head: str
+    """The commit."""
+    base: str
+    """The commit that it began with; empty: it was not finished."""
+    lock: str = ""
+    """Why it is locked; empty: it is not."""
+
+    @property
+    def kept(self) -> bool:
+        """The user has said that it stays."""
+        return self.lock == KEEPS
+
+    @property
+    def arguments(self) -> tuple[str, str]:
+        """Options of git that name it, also where the file .git in it is gone."""
+        return f"--git-dir={self.admin}", f"--work-tree={self.path}"
+
+    def held_by(self, *, ours: bool = False) -> str:
+        """Who uses it; empty: nobody. With `ours` this process counts as well."""
+        if not self.lock or self.kept:
+            return ""
+        found = _LOCK.fullmatch(self.lock)
+        if found is None:
+            return f"a lock ({self.lock}; `git worktree unlock {self.path}` removes it)"
+        owner = ProcessOwner(found[1], found[4], int(found[2]), found[3])
+        mine = (owner.pid, owner.started_at) == ((us := this_process("")).pid, us.started_at)
+        return f"session {owner.session} (process {owner.pid})" if lives(owner) and (ours or not mine) else ""
+
+
+def lock_reason(session: str) -> str:
+    """The reason of the lock on a tree that this process uses."""
+    us = this_process(session)
+    return f"harness: session {us.session or '-'} pid {us.pid} started {us.started_at} on {us.host}"
+
+
+async def look(git: Git, tree: Worktree, main: Path) -> TreeState:
+    """The state of a tree; `main` is the top of the tree that it was made from. Raises WorktreeError."""
+    state = TreeState(held_by=tree.held_by(), branch=tree.branch, missing=not tree.path.is_dir())
+    if Path(os.path.realpath(tree.path)) != tree.path:
+        return replace(state, odd="it is behind a link, which is not followed")
+    moved = await in_thread(partial(_moves, tree.admin))
+    unique, left = await _commits(git, tree, moved)
+    state = replace(state, commits=unique, left_behind=left)
+    if state.missing:
+        return state
+    changed, untracked, ignored = await _files(git, tree)
+    stages = await git(*tree.arguments, "ls-files", "-z", "--stage", cwd=tree.path)
+    links = [entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 ")]
+    walked = await in_thread(partial(_inside, tree, untracked, ignored))
+    same = await in_thread(partial(_same_in, main, tree.path, ignored))
+    return replace(
+        state,
+        processes=await in_thread(partial(_processes, tree.path)),
+        unfinished=next((what for name, what in _UNFINISHED.items() if (tree.admin / name).exists()), ""),
+        submodules=tuple(one for one in links if os.path.lexists(tree.path / one / ".git")) or _modules(tree.admin),
+        nested=walked,
+        changed=changed,
+        untracked=tuple(one for one in untracked if one not in walked),
+        ignored=tuple(one for one in ignored if one not in same and Path(one).name not in CACHES),
+    )
+
+
+async def _files(git: Git, tree: Worktree) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Changed, untracked and ignored ones; ignored folders as a whole, with a slash at the end."""
+    options = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
+    printed = await git(*tree.arguments, "status", *options, "--ignore-submodules=none", cwd=tree.path)
+    entries = [(entry[:2], entry[3:]) for entry in printed.split("\0") if entry]
+    kinds: dict[str, list[str]] = {"??": [], "!!": [], "": []}
+    for sign, name in entries:
+        kinds[sign if sign in kinds else ""].append(name)
+    ignored = [one for one in kinds["!!"] if one.rstrip("/").rpartition("/")[2] not in CACHES]
+    return tuple(kinds[""]), tuple(kinds["??"]), tuple(ignored)
+
+
+async def _commits(git: Git, tree: Worktree, moves: Iterable[str]) -> tuple[int, int]:
+    """Commits of HEAD that nothing else has, and those that HEAD has left and nothing has."""
+    cwd = tree.admin
+    others = [f"--exclude={tree.branch}"] if tree.branch else [f"--glob={KEPT}*"]
+    others += ["--branches", "--remotes", "--tags"]
+    unique = await git("rev-list", "--count", tree.head, "--not", *others, cwd=cwd)
+    if not (known := tuple(moves)):
+        return int(unique), 0
+    reach = [tree.head, f"--glob={KEPT}*", "--branches", "--remotes", "--tags"]
+    left = await git("rev-list", "--count", "--ignore-missing", *known, "--not", *reach, cwd=cwd)
+    return int(unique), int(left)
+
+
+def moves_of(admin: Path) -> tuple[str, ...]:
+    """The commits that HEAD of a tree was at, the latest first."""
+    return _moves(admin)
+
+
+def _moves(admin: Path) -> tuple[str, ...]:
+    try:
+        lines = (admin / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    commits = (line.split(" ", 2)[1] for line in reversed(lines) if line.count(" ") > 2)
+    return tuple(dict.fromkeys(islice(commits, MOST_MOVES)))
+
+
+def _modules(admin: Path) -> tuple[str, ...]:
+    modules = admin / "modules"
+    return tuple(sorted(one.name for one in modules.iterdir())) if modules.is_dir() else ()
+
+
+def _inside(tree: Worktree, untracked: Iterable[str], ignored: Iterable[str]) -> tuple[str, ...]:
+    """Repositories among what git does not track. Links are not followed."""
+    found = [one for one in untracked if one.endswith("/")]
+    left = MOST_ENTRIES
+    for name in ignored:
+        for folder, folders, files in os.walk(tree.path / name) if name.endswith("/") else ():
+            left -= len(folders) + len(files)
+            if ".git" in folders or ".git" in files:
+                found.append(f"{Path(folder).relative_to(tree.path)}/")
+                folders.clear()
+            if left < 0:
+                return (*found, f"{name} (too large to be looked through)")
+    return tuple(dict.fromkeys(found))
+
+
+def _same_in(main: Path, path: Path, names: Iterable[str]) -> frozenset[str]:
+    """Ignored files that are the same in the main tree, so that nothing is lost with them."""
+
+    def same(name: str) -> bool:
+        ours, theirs = path / name, main / name
+        if ours.is_symlink() or theirs.is_symlink() or not (ours.is_file() and theirs.is_file()):
+            return False
+        return ours.stat().st_size == theirs.stat().st_size and ours.read_bytes() == theirs.read_bytes()
+
+    return frozenset(filter(same, names))
+
+
+def _processes(path: Path) -> tuple[str, ...]:
+    import psutil
+
+    def inside() -> Iterator[str]:
+        for process in psutil.process_iter(["cwd", "name"]):
+            cwd = process.info["cwd"]
+            if cwd and process.pid != os.getpid() and Path(cwd).is_relative_to(path):
+                yield f"{process.info['name']} ({process.pid})"
+
+    return tuple(inside())

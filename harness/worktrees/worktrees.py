@@ -1,0 +1,387 @@
+"""Makes, lists, keeps and removes the worktrees that belong to one workspace.
+
+They are in the state folder, under the name of the workspace's sessions, so that a session in a tree is one of that
+workspace. What git can record, git records: the base commit in `refs/harness/base/`, who uses a tree in the reason of
+its lock. So a killed program leaves nothing that the next one cannot read: without a base a tree was not finished, and
+a HEAD that is a kept commit belongs to a removal that was not.
+"""
+
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from secrets import token_hex
+
+from filelock import FileLock, Timeout
+
+from harness.base.concurrency import in_thread
+from harness.base.files import replace_atomically
+from harness.journal import workspace_slug
+from harness.policies.worktrees.removal import Removal, name_problem, removal
+from harness.processes import Processes
+from harness.tasks.places import project_slug
+from harness.worktrees.copies import copied, require_patterns
+from harness.worktrees.git import IDENTITY, Git, WorktreeError
+from harness.worktrees.look import BASE, BRANCH, KEEPS, KEPT, Worktree, lock_reason, look, moves_of
+
+FOLDER = "worktrees"
+LOCK_S = 60.0
+"""Another process may make or remove a tree of the same repository for so long."""
+MOST_TREES = 40
+"""Of one workspace; each is a checkout on the disk."""
+KEPT_DAYS = 90
+"""What is reachable otherwise is forgotten after these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The repository of a workspace."""
+
+    top: Path
+    """Of the tree around the workspace."""
+    common: Path
+    """The folder of git that all trees share."""
+    below: str
+    """The workspace, from the top; "." where it is the top."""
+
+
+class Worktrees:
+    """The worktrees of one workspace, for one process."""
+
+    def __init__(self, processes: Processes, workspace: Path, state: Path, session: str = "") -> None:
+        """
+        Args:
+            workspace: where the user works, not one of the trees.
+            state: the state folder.
+            session: the name under which trees are locked.
+        """
+        self.git = Git(processes)
+        self._workspace = workspace.resolve()
+        self._state = state.resolve()
+        self._session = session
+        self._here: Repository | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the trees are."""
+        return self._state / FOLDER / workspace_slug(self._workspace)
+
+    async def repository(self) -> Repository:
+        """The repository. Raises WorktreeError with what git needs where there can be no worktrees."""
+        if self._here is None:
+            asked = ("--is-bare-repository", "--show-toplevel", "--git-common-dir", "--show-prefix")
+            code, printed, complaint = await self.git.run("rev-parse", *asked, cwd=self._workspace)
+            if printed.startswith("true"):
+                raise WorktreeError(f"{self._workspace} is a bare repository; start in a clone of it.")
+            if code:
+                why = "is in no git repository; `git init` makes one" if "not a git repo" in complaint else complaint
+                raise WorktreeError(f"{self._workspace} {' '.join(why.split())}.")
+            _, top, common, below = printed.split("\n")[:3] + (printed.split("\n")[3:] or [""])
+            here = Repository(Path(top), (self._workspace / common).resolve(), below.rstrip("/") or ".")
+            if self.folder.is_relative_to(here.top):
+                raise WorktreeError(f"The state folder {self._state} is in the repository; set state_dir elsewhere.")
+            self._here = here
+        return self._here
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[Repository]:
+        """Nobody else makes or removes trees of this repository during the block. Raises WorktreeError."""
+        here = await self.repository()
+        path = self._state / FOLDER / f"{project_slug(here.top)}.lock"
+        lock = FileLock(path, timeout=LOCK_S, mode=0o600, thread_local=False)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            await in_thread(lock.acquire)
+        except (Timeout, OSError) as error:
+            raise WorktreeError(f"{path} is held by another session or cannot be written; try again.") from error
+        try:
+            yield here
+        finally:
+            lock.release()
+
+    # ── the list ────────────────────────────────────────────────────────────────────────────────
+
+    async def trees(self) -> tuple[Worktree, ...]:
+        """Those of this workspace, by name. Raises WorktreeError."""
+        here = await self.repository()
+        printed = await self.git("worktree", "list", "--porcelain", cwd=here.common)
+        found = (self._tree(here, block.split("\n")) for block in printed.split("\n\n"))
+        trees = [tree for tree in found if tree is not None]
+        bases = await self.git("for-each-ref", "--format=%(refname) %(objectname)", BASE, cwd=here.common)
+        by_name = dict(line.removeprefix(BASE).split(" ") for line in bases.split("\n") if line)
+        named = ((one, by_name.get(one.path.name, "")) for one in sorted(trees, key=lambda tree: tree.name))
+        return tuple(
+            Worktree(one.name, one.path, one.admin, one.branch, one.head, base, one.lock) for one, base in named
+        )
+
+    def _tree(self, here: Repository, lines: Sequence[str]) -> Worktree | None:
+        said = dict((*line.partition(" ")[::2],) for line in lines)
+        path = Path(said.get("worktree", ""))
+        if path.parent != self.folder:
+            return None
+        admin = next(
+            (one.parent for one in here.common.glob("worktrees/*/gitdir") if _text(one) == f"{path}/.git"), None
+        )
+        if admin is None:
+            return None
+        branch = said.get("branch", "").removeprefix("refs/heads/")
+        return Worktree(_name_of(path), path, admin, branch, said.get("HEAD", ""), "", said.get("locked", ""))
+
+    async def find(self, name: str) -> Worktree:
+        """The tree with this name. Raises WorktreeError."""
+        trees = await self.trees()
+        for tree in trees:
+            if tree.name == name:
+                return tree
+        there = ", ".join(tree.name for tree in trees)
+        raise WorktreeError(f"There is no worktree {name!r}; " + (f"there are {there}." if there else "there is none."))
+
+    def workspace_in(self, tree: Worktree) -> Path:
+        """The workspace of a session in a tree: the same folder of the repository."""
+        return tree.path if self._here is None else (tree.path / self._here.below)
+
+    async def removal(self, name: str) -> Removal:
+        """What it would mean to remove a tree now. Raises WorktreeError."""
+        here = await self.repository()
+        return removal(await look(self.git, await self.find(name), here.top))
+
+    async def uncommitted(self) -> int:
+        """Files of the user's tree that differ from its commit, and so are in no worktree."""
+        here = await self.repository()
+        return len((await self.git("status", "--porcelain", cwd=here.top)).splitlines())
+
+    # ── make ────────────────────────────────────────────────────────────────────────────────────
+
+    async def enter(self, name: str = "", *, base: str = "HEAD", copies: Sequence[str] = ()) -> Worktree:
+        """A tree to work in, locked for this process: the one with this name, or a new one.
+
+        Args:
+            name: empty: the first free one of t1, t2, ….
+            base: the commit that a new one begins with.
+            copies: patterns of ignored files that a new one needs as well, such as .env.
+
+        Raises WorktreeError.
+        """
+        require_patterns(copies)
+        async with self._alone() as here:
+            trees = await self.trees()
+            names = await self._taken(here, trees)
+            name = name or next(one for one in (f"t{number}" for number in count(1)) if one not in names)
+            if (tree := next((one for one in trees if one.name == name), None)) is None:
+                if problem := name_problem(name, names - {name}):
+                    raise WorktreeError(f"A worktree cannot be called {name!r}: {problem}.")
+                if len(trees) >= MOST_TREES:
+                    raise WorktreeError(f"There are {len(trees)} worktrees, the most; /worktree remove removes one.")
+                return await self._make(here, name, base, copies)
+            if holder := tree.held_by():
+                raise WorktreeError(f"The worktree {name} is in use by {holder}; choose another name.")
+            if not tree.base or not (tree.path / ".git").is_file():
+                await self._restore(here, tree)
+            await self._lock(tree, lock_reason(self._session))
+            return await self.find(name)
+
+    async def _taken(self, here: Repository, trees: Sequence[Worktree]) -> set[str]:
+        refs = await self.git("for-each-ref", "--format=%(refname)", f"refs/heads/{BRANCH}", cwd=here.common)
+        return {ref.removeprefix(f"refs/heads/{BRANCH}") for ref in refs.split("\n") if ref} | {
+            tree.name for tree in trees
+        }
+
+    async def _make(self, here: Repository, name: str, base: str, copies: Sequence[str]) -> Worktree:
+        path, branch = self.folder / name.replace("/", "+"), f"{BRANCH}{name}"
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if Path(os.path.realpath(self.folder)) != self.folder:
+            raise WorktreeError(f"{self.folder} is a link, which is not followed; remove it.")
+        commit = await self.git(
+            "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", cwd=here.top, fine=(0, 1, 128)
+        )
+        if not commit:
+            missing = "there is no commit yet; make one first" if base == "HEAD" else f"{base!r} is no commit"
+            raise WorktreeError(f"A worktree cannot be made: {missing}.")
+        there = await self.git(
+            "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", cwd=here.top, fine=(0, 1, 128)
+        )
+        new = (branch,) if there else ()
+        made = ("--no-track", "-b", branch) if not there else ()
+        lock = ("--lock", "--reason", lock_reason(self._session))
+        await self.git("worktree", "add", "--quiet", *lock, *made, str(path), *(new or (commit,)), cwd=here.top)
+        await in_thread(partial(copied, here.top, path, copies))
+        shared = await self.git("merge-base", commit, there, cwd=here.top, fine=(0, 1)) if there else commit
+        await self.git("update-ref", f"{BASE}{path.name}", shared or commit, cwd=here.common)
+        return await self.find(name)
+
+    async def _restore(self, here: Repository, tree: Worktree) -> None:
+        """Finish what a killed program began to make or to remove: bring back missing files, write over none."""
+        (tree.admin / "index.lock").unlink(missing_ok=True)
+        tree.path.mkdir(exist_ok=True)
+        if not os.path.lexists(tree.path / ".git"):
+            replace_atomically(tree.path / ".git", f"gitdir: {tree.admin}\n".encode())
+        if not (tree.admin / "index").exists():
+            await self.git(*tree.arguments, "read-tree", "HEAD", cwd=tree.path)
+        await self.git(*tree.arguments, "checkout-index", "--all", "--quiet", cwd=tree.path, fine=(0, 1))
+        if not tree.base:
+            await self.git("update-ref", f"{BASE}{tree.path.name}", tree.head, cwd=here.common)
+
+    async def _lock(self, tree: Worktree, reason: str) -> None:
+        """Lock a tree for this reason; an empty one unlocks it."""
+        here = await self.repository()
+        if tree.lock:
+            await self.git("worktree", "unlock", str(tree.path), cwd=here.common, fine=(0, 128))
+        if reason:
+            await self.git("worktree", "lock", "--reason", reason, str(tree.path), cwd=here.common)
+
+    async def keep(self, name: str) -> None:
+        """Let a tree stay whatever is in it, until it is removed by name. Raises WorktreeError."""
+        async with self._alone():
+            tree = await self.find(name)
+            if not tree.held_by(ours=True):
+                await self._lock(tree, KEEPS)
+
+    # ── remove ──────────────────────────────────────────────────────────────────────────────────
+
+    async def leave(self, name: str) -> Removal | None:
+        """Unlock a tree that this process used, and remove it if nothing is in it; returns why it stays, or None."""
+        async with self._alone() as here:
+            tree = await self.find(name)
+            found = removal(await look(self.git, tree, here.top))
+            if tree.kept:
+                return found
+            if found.free:
+                await self._remove(here, tree)
+                return None
+            await self._lock(tree, "")
+            return found
+
+    async def remove(self, name: str, confirmed: Removal) -> str:
+        """Remove a tree whose contents the user has seen; returns the ref that keeps what git had of it.
+
+        Raises WorktreeError where that is forbidden, or something has changed since it was shown.
+        """
+        async with self._alone() as here:
+            tree = await self.find(name)
+            found = removal(await look(self.git, tree, here.top))
+            if found.forbidden:
+                raise WorktreeError(f"The worktree {name} is not removed: {'; '.join(found.forbidden)}.")
+            if not set(found.lines) <= set(confirmed.lines):
+                raise WorktreeError(f"The worktree {name} has changed since it was shown; look at it again.")
+            return await self._remove(here, tree)
+
+    async def _remove(self, here: Repository, tree: Worktree) -> str:
+        """Keep what git can keep, then let git remove a tree that is clean by that."""
+        refs = await self.git("for-each-ref", "--format=%(objectname)", KEPT, cwd=here.common)
+        begun = tree.head in refs.split("\n") and not tree.branch
+        if begun:  # by a program that was killed
+            await self._restore(here, tree)
+            kept, closing = "", tree.head
+        else:
+            kept, closing = await self._keep_contents(here, tree)
+        if tree.path.is_dir():
+            await self.git("update-ref", "--no-deref", "HEAD", closing, cwd=tree.admin)
+            await self.git(*tree.arguments, "read-tree", closing, cwd=tree.path)
+        await self._lock(tree, "")
+        try:
+            await self.git("worktree", "remove", str(tree.path), cwd=here.common)
+        except WorktreeError:
+            if tree.branch and tree.path.is_dir():
+                await self.git("symbolic-ref", "HEAD", f"refs/heads/{tree.branch}", cwd=tree.admin)
+                await self.git(*tree.arguments, "read-tree", "HEAD", cwd=tree.path)
+            raise
+        await self._forget(here, tree)
+        return kept
+
+    async def _keep_contents(self, here: Repository, tree: Worktree) -> tuple[str, str]:
+        """Write all that git would track into a commit under a ref; returns that, and the commit that the tree is
+        clean against."""
+        variables = {**IDENTITY, "GIT_INDEX_FILE": str(tree.admin / f"keeping-{token_hex(4)}")}
+        run = partial(self.git, *tree.arguments, cwd=tree.path, variables=variables)
+        moves = await in_thread(partial(moves_of, tree.admin))
+        reach = ("--not", tree.head, "--branches", "--remotes", "--tags", f"--glob={KEPT}*")
+        left = await self.git("rev-list", "--ignore-missing", *moves, *reach, cwd=here.common) if moves else ""
+        parents = [tree.head, *(one for one in moves if one in left.split("\n"))]
+        message = f"What was in the worktree {tree.name} ({tree.branch or 'no branch'})"
+        commit = ("commit-tree", "-m", message, *(part for one in parents for part in ("-p", one)))
+        try:
+            if not tree.path.is_dir():
+                kept = closing = await self.git(*commit, f"{tree.head}^{{tree}}", cwd=here.common, variables=IDENTITY)
+            else:
+                await run("read-tree", tree.head)
+                await run("add", "--all", ".")
+                kept = closing = await run(*commit, await run("write-tree"))
+                stages = await run("ls-files", "-z", "--stage")
+                links = [entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 ")]
+                if links:  # git removes no tree with submodules in its index, also where none is checked out
+                    await run("update-index", "--force-remove", "--", *links)
+                    closing = await run("commit-tree", "-m", message, "-p", kept, await run("write-tree"))
+        finally:
+            with suppress(OSError):
+                Path(variables["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+        ref = await self._free_ref(here, tree.path.name)
+        await self.git("update-ref", ref, kept, "", cwd=here.common)
+        if closing != kept:
+            await self.git("update-ref", f"{ref}.closing", closing, cwd=here.common)
+        return ref, closing
+
+    async def _free_ref(self, here: Repository, name: str) -> str:
+        refs = await self.git("for-each-ref", "--format=%(refname)", KEPT, cwd=here.common)
+        taken = set(refs.casefold().split("\n"))
+        names = (f"{KEPT}{name}" if number == 1 else f"{KEPT}{name}.{number}" for number in count(1))
+        return next(one for one in names if one.casefold() not in taken)
+
+    async def _forget(self, here: Repository, tree: Worktree) -> None:
+        """Remove what git knew of a tree that is gone: its base, and its branch where that has nothing of its own."""
+        await self.git("update-ref", "-d", f"{BASE}{tree.path.name}", cwd=here.common)
+        name = f"{BRANCH}{tree.name}"
+        branch = f"refs/heads/{name}"
+        tip = await self.git("rev-parse", "--verify", "--quiet", branch, cwd=here.common, fine=(0, 1, 128))
+        if tip:
+            others = (f"--exclude={name}", "--branches", "--remotes", "--tags")
+            own = await self.git("rev-list", "--count", tip, "--not", *others, cwd=here.common)
+            if own == "0":
+                await self.git("update-ref", "-d", branch, tip, cwd=here.common, fine=(0, 1, 128))
+        await self._age(here)
+
+    async def _age(self, here: Repository) -> None:
+        """Forget old kept commits that hold nothing which is not elsewhere as well."""
+        shape = "%(refname) %(committerdate:unix) %(tree) %(parent)"
+        for line in (await self.git("for-each-ref", f"--format={shape}", KEPT, cwd=here.common)).splitlines():
+            ref, date, held, *parents = line.split(" ")
+            if not date or time.time() - int(date) < KEPT_DAYS * 86_400 or not parents:
+                continue
+            others = ("--not", "--branches", "--remotes", "--tags")
+            unique = await self.git("rev-list", "--count", *parents, *others, cwd=here.common)
+            first = await self.git("rev-parse", f"{parents[0]}^{{tree}}", cwd=here.common)
+            if unique == "0" and first == held:
+                await self.git("update-ref", "-d", ref, cwd=here.common)
+
+    async def orphans(self) -> tuple[tuple[Worktree, Removal], ...]:
+        """Trees that nobody uses and the user has not kept, each with what its removal would mean. Those with nothing
+        in them are removed. Raises WorktreeError."""
+        if not await in_thread(self.folder.is_dir):
+            return ()
+        left = []
+        for tree in await self.trees():
+            if tree.kept or tree.held_by(ours=True):
+                continue
+            async with self._alone() as here:
+                if not tree.base:
+                    await self._restore(here, tree)
+                found = removal(await look(self.git, tree, here.top))
+                if found.free:
+                    await self._remove(here, tree)
+                else:
+                    left.append((tree, found))
+        return tuple(left)
+
+
+def _name_of(path: Path) -> str:
+    return path.name.replace("+", "/")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "surrogateescape").strip("\n")
+    except OSError:
+        return ""

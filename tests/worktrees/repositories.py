@@ -1,0 +1,248 @@
+"""Real repositories with a worktree in every state that a removal has to understand."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from harness.processes import Processes
+from harness.worktrees import Worktree, Worktrees
+
+IDENTITY = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+SETTINGS = ("-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
+
+
+def git(folder: Path, *arguments: str, fine: tuple[int, ...] = (0,)) -> str:
+    ended = subprocess.run(
+        ["git", "-C", str(folder), *SETTINGS, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **IDENTITY},
+    )
+    assert ended.returncode in fine, (arguments, ended.stdout, ended.stderr)
+    return ended.stdout.strip()
+
+
+def begun(code: str, cwd: Path) -> "subprocess.Popen[bytes]":
+    """A program that has printed its first line."""
+    program = subprocess.Popen([sys.executable, "-c", code], cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    program.stdout.readline()
+    return program
+
+
+def printed_by(code: str) -> str:
+    """What a program prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def run_killed(code: str, programs: Path) -> bool:
+    """Run a program with these programs in front of others; whether it was killed."""
+    variables = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    ended = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False)
+    assert ended.returncode in (0, -9), ended.stderr
+    of_ours = [one for one in psutil.process_iter(["cmdline"]) if f"{programs}/git" in (one.info["cmdline"] or ())]
+    assert psutil.wait_procs(of_ours, timeout=30)[1] == []
+    return ended.returncode == -9
+
+
+def kept_at(main: Path, ref: str, date: int) -> None:
+    """Let the commit of a ref be one of another time."""
+    shape = git(main, "cat-file", "-p", ref).splitlines()
+    commit = ("commit-tree", "-m", "x", "-p", shape[1].split()[1], shape[0].split()[1])
+    made = subprocess.run(
+        ["git", "-C", str(main), *commit],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **IDENTITY, "GIT_COMMITTER_DATE": f"{date} +0000"},
+    )
+    git(main, "update-ref", ref, made.stdout.strip())
+
+
+def written(path: Path, text: str = "x\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def committed(folder: Path, name: str = "f", text: str = "x\n", message: str = "") -> str:
+    """A commit with this file; returns its id."""
+    written(folder / name, text)
+    git(folder, "add", "--all")
+    git(folder, "commit", "-qm", message or f"{name} is {text.strip()}")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    written(folder / ".gitignore", "*.key\nbuild/\n__pycache__/\n")
+    committed(folder, "f", "one\n")
+    return folder
+
+
+@dataclass(frozen=True)
+class Place:
+    """A repository, and what makes trees of it."""
+
+    main: Path
+    worktrees: Worktrees
+    tree: Worktree
+
+    @property
+    def path(self) -> Path:
+        """Of the tree."""
+        return self.tree.path
+
+    def commits(self) -> set[str]:
+        """Every commit that a ref reaches."""
+        return set(git(self.main, "rev-list", "--all").split())
+
+    def contents(self) -> set[str]:
+        """What every commit under a ref holds of files."""
+        objects = git(self.main, "rev-list", "--all", "--objects").splitlines()
+        return {line.split(" ", 1)[0] for line in objects}
+
+
+@asynccontextmanager
+async def place(folder: Path, name: str = "work", *, session: str = "s") -> AsyncIterator[Place]:
+    """A repository with one worktree, which this process holds."""
+    main = repository(folder / "main")
+    processes = Processes()
+    worktrees = Worktrees(processes, main, folder / "state", session)
+    try:
+        yield Place(main, worktrees, await worktrees.enter(name))
+    finally:
+        await processes.aclose()
+
+
+# ── states ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _detached(at: Place) -> None:
+    git(at.path, "switch", "-q", "--detach")
+    committed(at.path, "g", "detached\n")
+
+
+def _rebase(at: Place) -> None:
+    committed(at.path, "f", "theirs\n")
+    committed(at.main, "f", "ours\n")
+    git(at.path, "rebase", "-q", "main", fine=(1,))
+
+
+def _merge(at: Place) -> None:
+    committed(at.path, "f", "theirs\n")
+    committed(at.main, "f", "ours\n")
+    git(at.path, "merge", "-q", "main", fine=(1,))
+
+
+def _squash_merged(at: Place) -> None:
+    committed(at.path, "g", "1\n")
+    committed(at.path, "g", "2\n")
+    git(at.main, "merge", "-q", "--squash", at.tree.branch)
+    git(at.main, "commit", "-qm", "squashed")
+
+
+def _merged(at: Place) -> None:
+    committed(at.path, "g", "1\n")
+    git(at.main, "merge", "-q", "--no-edit", at.tree.branch)
+
+
+def _submodule(at: Place) -> None:
+    other = repository(at.main.parent / "other")
+    git(at.path, "submodule", "--quiet", "add", str(other), "sub")
+    git(at.path, "commit", "-qm", "sub")
+
+
+def _submodule_not_here(at: Place) -> None:
+    other = repository(at.main.parent / "other")
+    git(at.main, "submodule", "--quiet", "add", str(other), "sub")
+    git(at.main, "commit", "-qm", "sub")
+    git(at.path, "merge", "-q", "main")
+
+
+def _nested(at: Place) -> None:
+    repository(at.path / "nested")
+
+
+def _nested_ignored(at: Place) -> None:
+    repository(at.path / "build" / "deep" / "nested")
+
+
+def _amended(at: Place) -> None:
+    committed(at.path, "g", "first thought\n")
+    git(at.path, "commit", "-q", "--amend", "-m", "second thought")
+    git(at.path, "reset", "-q", "--hard", "HEAD~1")
+
+
+def _linked(at: Place) -> None:
+    outside = written(at.main.parent / "outside" / "precious").parent
+    (at.path / "build").mkdir()
+    (at.path / "build" / "link").symlink_to(outside)
+
+
+def _with_upstream(at: Place) -> None:
+    bare = at.main.parent / "bare.git"
+    git(at.main.parent, "clone", "-q", "--bare", str(at.main), str(bare))
+    git(at.main, "remote", "add", "origin", str(bare))
+    committed(at.path, "g", "pushed\n")
+    git(at.path, "push", "-q", "-u", "origin", at.tree.branch)
+
+
+def _unpushed(at: Place) -> None:
+    _with_upstream(at)
+    committed(at.path, "g", "not pushed\n")
+
+
+def _stash(at: Place) -> None:
+    written(at.path / "f", "stashed\n")
+    git(at.path, "stash", "-q")
+
+
+def _staged(at: Place) -> None:
+    written(at.path / "f", "staged\n")
+    git(at.path, "add", ".")
+    written(at.path / "f", "and changed\n")
+
+
+def _other_branch(at: Place) -> None:
+    git(at.path, "switch", "-q", "-c", "mine")
+    committed(at.path, "g", "mine\n")
+
+
+STATES: dict[str, tuple[Callable[[Place], object], str]] = {
+    "unchanged": (lambda at: None, "free"),
+    "dirty": (lambda at: written(at.path / "f", "changed\n"), "kept"),
+    "staged": (_staged, "kept"),
+    "deleted": (lambda at: (at.path / "f").unlink(), "kept"),
+    "untracked": (lambda at: written(at.path / "new" / "g"), "kept"),
+    "ignored": (lambda at: written(at.path / "a.key"), "lost"),
+    "ignored folder": (lambda at: written(at.path / "build" / "out"), "lost"),
+    "caches only": (lambda at: written(at.path / "__pycache__" / "f.pyc"), "free"),
+    "committed": (lambda at: committed(at.path, "g"), "kept"),
+    "detached": (_detached, "kept"),
+    "amended and reset": (_amended, "kept"),
+    "another branch": (_other_branch, "kept"),
+    "no upstream": (lambda at: committed(at.path, "g", "mine only\n"), "kept"),
+    "pushed": (_with_upstream, "free"),
+    "unpushed": (_unpushed, "kept"),
+    "merged": (_merged, "free"),
+    "squash-merged": (_squash_merged, "kept"),
+    "stash": (_stash, "free"),
+    "rebase": (_rebase, "forbidden"),
+    "merge": (_merge, "forbidden"),
+    "submodule": (_submodule, "forbidden"),
+    "submodule elsewhere": (_submodule_not_here, "free"),
+    "nested": (_nested, "forbidden"),
+    "nested ignored": (_nested_ignored, "forbidden"),
+    "a link out": (_linked, "lost"),
+    "odd names": (lambda at: written(at.path / "-f\nü ->x"), "kept"),
+}
+"""What is in a tree, and the worst that its removal would mean."""

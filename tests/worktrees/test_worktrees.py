@@ -1,0 +1,280 @@
+"""Worktrees in real repositories: what a removal finds, what it keeps, and what it refuses."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.policies.worktrees.removal import Removal
+from harness.processes import Processes
+from harness.worktrees import WorktreeError, Worktrees
+from harness.worktrees.look import KEPT
+from tests.worktrees.repositories import (
+    STATES,
+    Place,
+    begun,
+    committed,
+    git,
+    kept_at,
+    place,
+    printed_by,
+    repository,
+    written,
+)
+
+pytestmark = pytest.mark.anyio
+
+FEW = (
+    "unchanged",
+    "dirty",
+    "unpushed",
+    "ignored",
+    "detached",
+    "amended and reset",
+    "rebase",
+    "submodule elsewhere",
+    "a link out",
+)
+SHARE = [pytest.param(name, marks=() if name in FEW else pytest.mark.stories) for name in STATES]
+
+
+def worst(found: Removal) -> str:
+    return "forbidden" if found.forbidden else "lost" if found.lost else "kept" if found.kept else "free"
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink() and path.name != ".git"
+    }
+
+
+def snapshot(at: Place) -> tuple[set[str], dict[str, bytes]]:
+    """Commits that a ref or a HEAD reaches or reached, and the files of the tree."""
+    moved = git(at.path, "rev-list", "--reflog", "HEAD").split()
+    return at.commits() | set(moved), files_in(at.path)
+
+
+def assert_nothing_is_lost(at: Place, before: tuple[set[str], dict[str, bytes]], lost: tuple[str, ...]) -> None:
+    commits, files = before
+    assert commits <= at.commits(), "a commit is reachable from no ref"
+    contents = at.contents()
+    for name, data in files.items():
+        kept = subprocess.run(["git", "hash-object", "--stdin"], input=data, capture_output=True, check=True).stdout
+        assert (
+            kept.decode().strip() in contents
+            or any(name.split("/")[0] in line for line in lost)
+            or ("__pycache__" in name)
+        ), name
+
+
+@pytest.mark.parametrize("name", SHARE)
+@pytest.mark.parametrize("how", ["leave", "remove", "orphan"])
+async def test_no_command_loses_a_commit_or_a_file_that_was_not_listed(tmp_path: Path, name: str, how: str) -> None:
+    change, expected = STATES[name]
+    async with place(tmp_path) as at:
+        change(at)
+        before = snapshot(at)
+        found = await at.worktrees.removal("work")
+        assert worst(found) == expected, found
+        match how:
+            case "leave":
+                assert (await at.worktrees.leave("work") is None) is found.free
+            case "orphan":
+                await at.worktrees._lock(await at.worktrees.find("work"), "")
+                left = await at.worktrees.orphans()
+                assert [tree.name for tree, _ in left] == ([] if found.free else ["work"])
+            case _ if found.forbidden:
+                with pytest.raises(WorktreeError, match="is not removed"):
+                    await at.worktrees.remove("work", found)
+            case _:
+                if not found.free:
+                    with pytest.raises(WorktreeError, match="changed since"):
+                        await at.worktrees.remove("work", Removal((), (), ()))
+                assert files_in(at.path) == before[1]
+                ref = await at.worktrees.remove("work", found)
+                assert ref == f"{KEPT}work"
+        gone = found.free or (how == "remove" and not found.forbidden)
+        assert at.path.exists() is not gone
+        if gone:
+            assert_nothing_is_lost(at, before, found.lost)
+        else:
+            assert snapshot(at) == before
+        assert (at.main.parent / "outside" / "precious").exists() is (name == "a link out")
+        assert git(at.main, "status", "--porcelain") == ""
+        assert git(at.main, "branch", "--show-current") == "main"
+        if gone:
+            assert "work" not in git(at.main, "worktree", "list")
+            again = await at.worktrees.enter("work")  # its name is free again
+            assert again.branch == "harness/work"
+
+
+async def test_what_git_did_not_know_comes_back_from_the_kept_commit(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        written(at.path / "f", "changed\n"), written(at.path / "new" / "g", "new\n")
+        ref = await at.worktrees.remove("work", await at.worktrees.removal("work"))
+        assert git(at.main, "show", f"{ref}:f") == "changed"
+        assert git(at.main, "show", f"{ref}:new/g") == "new"
+        assert git(at.main, "log", "-1", "--format=%s", ref) == "What was in the worktree work (harness/work)"
+        await at.worktrees.enter("work")
+        written(at.path / "h")
+        second = await at.worktrees.remove("work", await at.worktrees.removal("work"))
+        assert second == f"{KEPT}work.2"
+        assert git(at.main, "show", f"{ref}:f") == "changed"
+
+
+async def test_processes_inside_and_sessions_that_work_there_forbid_a_removal(tmp_path: Path) -> None:
+    async with place(tmp_path, session="20260101") as at:
+        inside = begun("print(flush=True); input()", at.path)
+        found = await at.worktrees.removal("work")
+        assert f"({inside.pid})" in found.forbidden[0]
+        inside.communicate(b"\n")
+        script = f"""
+import asyncio
+from pathlib import Path
+from harness.processes import Processes
+from harness.worktrees import Worktrees
+async def main():
+    processes = Processes()
+    try:
+        await Worktrees(processes, Path({str(at.main)!r}), Path({str(tmp_path / "state")!r}), "other").enter("work")
+    except Exception as error:
+        print(error)
+    finally:
+        await processes.aclose()
+asyncio.run(main())
+"""
+        said = printed_by(script)
+        assert f"in use by session 20260101 (process {os.getpid()})" in said
+
+
+async def test_the_lock_of_a_dead_owner_is_released_and_that_of_the_user_is_not(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        dead = at.tree.lock.replace(f"pid {os.getpid()}", "pid 999999")
+        await at.worktrees._lock(at.tree, dead)
+        assert (await at.worktrees.find("work")).held_by(ours=True) == ""
+        assert (await at.worktrees.enter("work")).held_by(ours=True)
+        await at.worktrees._lock(await at.worktrees.find("work"), "on a stick")
+        found = await at.worktrees.removal("work")
+        assert "a lock (on a stick; `git worktree unlock" in found.forbidden[0]
+        with pytest.raises(WorktreeError, match="in use by a lock"):
+            await at.worktrees.enter("work")
+
+
+async def test_a_kept_tree_stays_until_it_is_removed_by_name(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        await at.worktrees.leave("work")
+        await at.worktrees.enter("work")
+        await at.worktrees._lock(await at.worktrees.find("work"), "")
+        await at.worktrees.keep("work")
+        assert await at.worktrees.orphans() == ()
+        tree = await at.worktrees.find("work")
+        assert tree.path.exists()
+        await at.worktrees.remove("work", await at.worktrees.removal(tree.name))
+        assert not tree.path.exists()
+
+
+async def refusal(workspace: Path, state: Path, name: str = "x") -> str:
+    processes = Processes()
+    try:
+        with pytest.raises(WorktreeError) as caught:
+            await Worktrees(processes, workspace, state).enter(name)
+        return str(caught.value)
+    finally:
+        await processes.aclose()
+
+
+async def test_where_there_can_be_no_worktree_one_sentence_says_why(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert "is in no git repository; `git init` makes one" in await refusal(plain, tmp_path / "state")
+    git(plain, "init", "-q")
+    assert "there is no commit yet; make one first" in await refusal(plain, tmp_path / "state")
+    main = repository(tmp_path / "main")
+    git(tmp_path, "clone", "-q", "--bare", str(main), "bare.git")
+    assert "is a bare repository; start in a clone" in await refusal(tmp_path / "bare.git", tmp_path / "state")
+    assert "cannot be called 'a..b'" in await refusal(main, tmp_path / "state", "a..b")
+    git(main, "worktree", "add", "-q", "-b", "harness/taken", str(tmp_path / "elsewhere"))
+    assert "already checked out" in await refusal(main, tmp_path / "state", "taken")
+    assert "it is in use (taken)" in await refusal(main, tmp_path / "state", "Taken")
+    assert "is in the repository; set state_dir" in await refusal(main, main / "state")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "worktrees").symlink_to(tmp_path / "elsewhere")
+    assert "link" in await refusal(main, tmp_path / "linked")
+    assert git(main, "for-each-ref", "refs/harness") == ""
+
+
+async def test_a_shallow_clone_and_a_folder_of_a_repository_have_worktrees(tmp_path: Path) -> None:
+    main = repository(tmp_path / "main")
+    committed(main, "sub/g")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{main}", "shallow")
+    for workspace in (tmp_path / "shallow", main / "sub"):
+        processes = Processes()
+        worktrees = Worktrees(processes, workspace, tmp_path / "state")
+        tree = await worktrees.enter()
+        assert tree.name == "t1"
+        assert tree.base == git(workspace, "rev-parse", "HEAD")
+        assert worktrees.workspace_in(tree) == tree.path / ("sub" if workspace.name == "sub" else ".")
+        assert (await worktrees.leave("t1")) is None
+        await processes.aclose()
+
+
+async def test_ignored_files_of_a_list_come_along_and_do_not_count_when_they_are_the_same(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        written(at.main / "a.key", "secret\n"), written(at.main / "b.key", "other\n")
+        (at.main / "c.key").symlink_to("/etc/passwd")
+        tree = await at.worktrees.enter("two", copies=["a.key", "c.key", "sub/*.key"])
+        assert [path.name for path in tree.path.glob("*.key")] == ["a.key"]
+        assert (await at.worktrees.removal(tree.name)).free
+        (tree.path / "a.key").write_text("changed\n")
+        assert worst(await at.worktrees.removal(tree.name)) == "lost"
+        for bad in ("/etc/passwd", "../x", "~/.ssh/*", "**/x", ""):
+            with pytest.raises(WorktreeError, match="name files in the repository"):
+                await at.worktrees.enter("three", copies=[bad])
+
+
+async def test_a_tree_whose_folder_was_deleted_by_hand_keeps_its_commits(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        _, commit = git(at.path, "switch", "-q", "--detach"), committed(at.path, "g")
+        shutil.rmtree(at.path)
+        found = await at.worktrees.removal("work")
+        assert found.kept == ("1 commit of a detached HEAD, on no branch",)
+        ref = await at.worktrees.remove("work", found)
+        assert git(at.main, "rev-parse", f"{ref}^1") == commit
+        assert str(at.path) not in git(at.main, "worktree", "list")
+
+
+async def test_kept_commits_age_only_where_everything_is_elsewhere_as_well(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        await at.worktrees.leave("work")
+        for name in ("unique", "again"):
+            await at.worktrees.enter(name)
+            tree = await at.worktrees.find(name)
+            if name == "unique":
+                written(tree.path / "new")
+            await at.worktrees.remove(name, await at.worktrees.removal(tree.name))
+        for name in ("work", "unique", "again"):
+            kept_at(at.main, f"{KEPT}{name}", int(time.time()) - 91 * 86_400)
+        await at.worktrees.enter("last")
+        await at.worktrees.leave("last")
+        left = git(at.main, "for-each-ref", "--format=%(refname)", KEPT).split()
+        assert left == [f"{KEPT}last", f"{KEPT}unique"]
+
+
+async def test_eight_at_once_make_and_remove_trees_of_one_repository(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+
+        async def one(number: int) -> None:
+            worktrees = Worktrees(at.worktrees.git.processes, at.main, tmp_path / "state", f"s{number}")
+            tree = await worktrees.enter(f"n{number}")
+            if number % 2:
+                written(tree.path / "new")
+            assert (await worktrees.leave(tree.name) is None) is (number % 2 == 0)
+
+        await asyncio.gather(*map(one, range(8)))
+        assert [tree.name for tree in await at.worktrees.trees()] == ["n1", "n3", "n5", "n7", "work"]
