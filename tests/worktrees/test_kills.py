@@ -63,9 +63,7 @@ async def found(folder: Path, step: str, at: int, when: str) -> bool:
         committed(path, "g", "detached\n")
         written(path / "f", "changed\n"), written(path / "new", "untracked\n")
         before = (before[0] | set(git(path, "rev-list", "HEAD").split()), files_in(path))
-        tree = await worktrees.find("work")
-        await worktrees._lock(tree, "")
-        tree = path
+        await worktrees._lock(await worktrees.find("work"), "")
     programs.mkdir()
     real = shutil.which("git")
     wrapper = written(programs / "git", WRAPPER.format(count=folder / "n", at=at, when=when, git=real, tree=path))
