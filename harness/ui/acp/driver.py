@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.events import OWN_EFFORT, Effort, Event, Json, PauseReport, SettingChanged, TransitionCode, TurnEnded
+from harness.events import (
+    OWN_EFFORT,
+    Effort,
+    Event,
+    Json,
+    McpServerChanged,
+    PauseReport,
+    SettingChanged,
+    TransitionCode,
+    TurnEnded,
+)
 from harness.session import Opening, exit_code, open_session
 from harness.settings import LoadedSettings, Settings
 from harness.ui.acp.asker import AcpAsker
@@ -74,6 +84,8 @@ class AcpDriver(SessionDriver):
         match event:
             case TurnEnded():
                 self._turn = event
+            case McpServerChanged() if self._is_live:
+                self._show_commands()
             case SettingChanged("permission_mode" | "model" | "effort") if self._is_live:
                 self._update({"sessionUpdate": "config_option_update", "configOptions": self.config_options()})
 

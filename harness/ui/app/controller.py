@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.events import Event, PauseReport
+from harness.events import Event, McpServerChanged, PauseReport
 from harness.session import Opening, Session, open_session
 from harness.session.session import MOST_FILES
 from harness.settings import LoadedSettings, Settings
@@ -82,6 +82,9 @@ class Controller(SessionDriver):
     def _see(self, views: Views, event: Event, at: float) -> None:
         views.see(event, at, answered=self.is_answered(event))
         self.on_event(event)
+        if isinstance(event, McpServerChanged) and views is self._views:
+            self._offer_commands(self.session)
+            self._app.prompt.refresh_completion()
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
@@ -119,10 +122,15 @@ class Controller(SessionDriver):
         prompt.history = PromptHistory(session.state_folder / PROMPTS, session.conversation.masking.text)
         for text in early:
             prompt.history.add(text)
+        self._offer_commands(session)
+        files = WorkspaceFiles(session.files, prompt.refresh_completion, self._warn_of_more_files)
+        self._app.files = lambda: (*files(), *session.mentions) if session.mentions else files()
+
+    def _offer_commands(self, session: Session) -> None:
+        """What `/` completes; the prompts of MCP servers come and go."""
         self._app.commands = command_candidates(
             (*file_commands(session), *COMMANDS.values(), *SCREEN_COMMANDS.values()), session
         )
-        self._app.files = WorkspaceFiles(session.files, prompt.refresh_completion, self._warn_of_more_files)
 
     def _warn_of_more_files(self, count: int) -> None:
         if count >= MOST_FILES:
