@@ -88,7 +88,9 @@ class MemberChanged(Event):
     member: Address
     state: MemberState
     why: str = ""
-    """One line: the reason of a failure, a pause or an end, or what it owes."""
+    """One line: the reason of a failure, a pause or an end, or whom it waits for."""
+    owes: tuple[Address, ...] = ()
+    """Whom it will report to, as soon as it has what it waits for."""
 
 
 @dataclass(frozen=True, slots=True)

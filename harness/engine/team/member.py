@@ -36,6 +36,8 @@ class Member:
     """What its present task is about: the order of the lead, and mail."""
     wrote_to: set[str] = field(default_factory=set)
     """Names that it has written to in this task."""
+    asked: set[str] = field(default_factory=set)
+    """The members among them whose work it began."""
     alarm: asyncio.Task[None] | None = None
     """Ends its pause; there is one only while mail waits for that."""
     ending: str = ""

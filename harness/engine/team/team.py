@@ -9,6 +9,7 @@ what it has besides: a mailbox, and a reason to work again.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -52,6 +53,7 @@ from harness.policies.team.mail import (
     begins_work,
     name_problem,
     owed_to,
+    waits_for,
 )
 from harness.policies.team.members import (
     AT_WORK,
@@ -215,6 +217,11 @@ class Team:
                 return sent
             if (sender := self._members.get(draft.sender)) is not None:
                 sender.wrote_to |= {mail.recipient.name for mail in sent}
+                sender.asked |= {
+                    one.recipient.name
+                    for one in sent
+                    if one.recipient in self._members and begins_work(one.kind, one.body)
+                }
             await self._route(sent)
         return sent
 
@@ -274,8 +281,9 @@ class Team:
 
     def _begin(self, member: Member, prompt: str | None, description: str, call_id: str = "") -> None:
         """Give a member a task; no prompt: its mail is the task."""
-        member.read = [] if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
-        member.wrote_to.clear()
+        before = [(one, MailKind.MESSAGE, member.name) for one in self._row(member).owes]
+        member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
+        member.wrote_to, member.asked = set(), set()
         role = notices.member_prompt(member.name, member.role)
         seat = MemberSeat(self, member)
         task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
@@ -288,29 +296,31 @@ class Team:
             await self._end(member)
             return
         owed = owed_to(member.read, member.wrote_to)
-        done = report.answered or (report.end is AgentEnd.SILENT and not owed)
-        if done:
-            words = f"done; no report, so its last words went to {', '.join(one.name for one in owed)}"
-            self._emit(MemberChanged(member.address, MemberState.IDLE, words if owed else "done"))
-            body, kind = report.text, MailKind.LAST_WORDS
+        names = ", ".join(one.name for one in owed)
+        waits = waits_for(member.read, member.asked)
+        if waits and report.answered:
+            why = f"waits for {', '.join(waits)}" + (f"; owes {names} a report" if owed else "")
+            self._emit(MemberChanged(member.address, MemberState.IDLE, why, owed))
+        elif report.answered or (report.end is AgentEnd.SILENT and not owed):
+            why = f"done; no report, so its last words went to {names}" if owed else "done"
+            self._emit(MemberChanged(member.address, MemberState.IDLE, why))
+            await self._from_program(member, owed, MailKind.LAST_WORDS, report.text)
         else:
             self._emit(MemberChanged(member.address, MemberState.FAILED, report.reason))
-            body, kind = report_text(member.agent, report), MailKind.FAILED
-            owed = tuple(dict.fromkeys((*owed, LEAD_BOX)))
-        for recipient in owed:
-            await self._from_program(member, recipient, kind, body)
-        member.read = []
+            told = dict.fromkeys((*owed, LEAD_BOX))
+            await self._from_program(member, told, MailKind.FAILED, report_text(member.agent, report))
         self.step(member)
 
-    async def _from_program(self, member: Member, recipient: Address, kind: MailKind, body: str) -> None:
+    async def _from_program(self, member: Member, owed: Iterable[Address], kind: MailKind, body: str) -> None:
         """Send what a member did not send itself. Whoever has ended meanwhile gets nothing."""
-        if recipient != LEAD_BOX and recipient not in self._members:
+        there = [one.name for one in owed if one == LEAD_BOX or one in self._members]
+        if not there:
             return
         self._letters += 1
         file = self._core.outputs / f"{member.agent}-mail-{self._letters}.txt"
         text, _ = shorten(body, MailLimits().characters // 2, file)
         try:
-            sent = await self.send(MailDraft(member.address, (recipient.name,), text, kind))
+            sent = await self.send(MailDraft(member.address, tuple(there), text, kind))
         except MailError as error:
             self._emit(Notice("warning", f"The end of {member.name} could not be reported by mail: {error}"))
             return
@@ -381,6 +391,14 @@ class Team:
     def rows(self) -> tuple[MemberRow, ...]:
         """All members, also those that have ended; the most recently active one last."""
         return self._fold.rows
+
+    @property
+    def counted(self) -> str:
+        """How many members there are, and in which state; empty: there is none."""
+        live = self._fold.live
+        states = Counter(row.word for row in live)
+        parts = ", ".join(f"{number} {word}" for word, number in states.items())
+        return f"{counted(len(live), 'member')}: {parts}" if live else ""
 
     async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
         """List the members for the model."""

@@ -153,6 +153,13 @@ def owed_to(read: Iterable[tuple[Address, MailKind, str]], written_to: Collectio
     return tuple(dict.fromkeys(one for one in senders if one.name not in (USER, *written_to)))
 
 
+def waits_for(read: Iterable[tuple[Address, MailKind, str]], asked: Collection[str]) -> tuple[str, ...]:
+    """Whose answer a member waits for at the end of a task: those whom it has `asked` on its own account. Each of them
+    answers, if only with its last words, or its mail comes back."""
+    senders = {sender.name for sender, _, _ in read}
+    return tuple(sorted(name for name in asked if name not in senders))
+
+
 def returned_text(id: int, recipient: Address, why: str, body: str) -> str:
     """What the sender of an unread message reads. Its words stand in the history of the sender already."""
     line = " ".join(body.split())

@@ -27,6 +27,7 @@ from harness.events import (
     WorkAdmitted,
 )
 
+LANE = 60
 WATCHED = 50
 """Members that are listed; the most recently active ones."""
 AT_WORK = frozenset({MemberState.QUEUED, MemberState.WORKING})
@@ -56,6 +57,10 @@ class MemberRow:
     unread: int = 0
     active: float = 0.0
     """Unix time of its last event."""
+    owes: tuple[Address, ...] = ()
+    """Whom it will report to, as soon as it has what it waits for."""
+    lane: tuple[tuple[float, MemberState], ...] = ()
+    """The states it came into, with their Unix times, oldest first; the last `LANE` of them."""
     tokens_before: int = 0
     """Of the tasks that have ended; the same for what follows."""
     cost_before: float = 0.0
@@ -101,6 +106,7 @@ class TeamFold:
     def __init__(self) -> None:
         self._rows: dict[str, MemberRow] = {}
         """By the id of the subagent, in the order of their last activity."""
+        self._agents: dict[Address, str] = {}
 
     @property
     def rows(self) -> tuple[MemberRow, ...]:
@@ -126,11 +132,14 @@ class TeamFold:
         match event:
             case SessionStarted():
                 self._rows.clear()
+                self._agents.clear()
             case MemberStarted(member=address, agent=agent):
                 row = MemberRow(address, agent, event.role, event.kind, event.tools, since=at, active=at)
-                self._rows[agent] = row
+                self._rows[agent], self._agents[address] = row, agent
             case MemberChanged(member=address, state=state, why=why):
-                self._change(self._agent_of(address), at, lambda row: _now(row, state, at, why))
+                owes = event.owes
+                change = lambda row: replace(_now(row, state, at, why), owes=owes)  # noqa: E731
+                self._change(self._agents.get(address, ""), at, change)
             case AgentCreated(agent=agent, task=task):
                 self._change(agent, at, lambda row: _given(row, task, at))
             case WorkAdmitted(key=agent, pool=AdmissionPool.AGENTS):
@@ -140,13 +149,11 @@ class TeamFold:
             case AgentEnded(agent=agent):
                 self._change(agent, at, lambda row: _ended(row, event))
             case MailSent(recipient=address):
-                self._change(self._agent_of(address), at, lambda row: replace(row, unread=row.unread + 1))
+                self._change(self._agents.get(address, ""), at, lambda row: replace(row, unread=row.unread + 1))
             case MailDelivered(member=address, ids=ids) | MailReturned(member=address, ids=ids):
                 left = len(ids)
-                self._change(self._agent_of(address), at, lambda row: replace(row, unread=max(0, row.unread - left)))
-
-    def _agent_of(self, address: Address) -> str:
-        return next((row.agent for row in self._rows.values() if row.address == address), "")
+                agent = self._agents.get(address, "")
+                self._change(agent, at, lambda row: replace(row, unread=max(0, row.unread - left)))
 
     def _change(self, agent: str, at: float, change: Callable[[MemberRow], MemberRow]) -> None:
         if (row := self._rows.pop(agent, None)) is not None:
@@ -154,7 +161,9 @@ class TeamFold:
 
 
 def _now(row: MemberRow, state: MemberState, at: float, why: str = "") -> MemberRow:
-    return replace(row, state=state, why=why, since=at, moved=row.moved if state in AT_WORK else None)
+    moved = row.moved if state in AT_WORK else None
+    lane = (*row.lane[1 - LANE :], (at, state))
+    return replace(row, state=state, why=why, since=at, moved=moved, lane=lane)
 
 
 def _given(row: MemberRow, task: str, at: float) -> MemberRow:
@@ -175,6 +184,35 @@ def watched(rows: Iterable[MemberRow]) -> tuple[MemberRow, ...]:
     """The members to list, at most `WATCHED`: those that ask, then those at work, then the most recently active."""
     ranked = sorted(rows, key=lambda row: (not row.asks, row.state is not MemberState.WORKING, -row.active))
     return tuple(ranked[:WATCHED])
+
+
+LANE_MARKS = {
+    MemberState.QUEUED: "░",
+    MemberState.WORKING: "▇",
+    MemberState.IDLE: "▁",
+    MemberState.FAILED: "✗",
+    MemberState.PAUSED: "‖",
+    MemberState.ENDED: " ",
+}
+
+
+def lane(row: MemberRow, begin: float, end: float, cells: int) -> str:
+    """What a member did between two moments, one mark for each part of the time; a failure shows over what it followed.
+
+    Before it joined, and after its end, the lane is blank.
+    """
+    each = max(end - begin, 1e-9) / max(cells, 1)
+    marks, state, at = "", MemberState.ENDED, 0
+    for cell in range(cells):
+        until = begin + (cell + 1) * each if cell < cells - 1 else end
+        passed = [state]
+        while at < len(row.lane) and row.lane[at][0] <= until:
+            passed.append(row.lane[at][1])
+            at += 1
+        state = passed[-1]
+        shown = next((one for one in (MemberState.FAILED, MemberState.WORKING) if one in passed[1:]), state)
+        marks += LANE_MARKS[shown]
+    return marks
 
 
 @dataclass(frozen=True, slots=True)

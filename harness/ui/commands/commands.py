@@ -14,6 +14,7 @@ from harness.ui.commands.background_commands import agents, background, cron, ki
 from harness.ui.commands.context_commands import checklist, context, hooks, memory, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
 from harness.ui.commands.suggestions import suggestion
+from harness.ui.commands.team_commands import team
 from harness.ui.lines.line import Groups
 
 _NAME = re.compile(r"/(\?|[^\W\d][\w:.-]*)")
@@ -344,6 +345,9 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 "[add|keep WHEN PROMPT|pause|resume|delete|run ID|off|on]",
                 "scheduled prompts: list, add, change",
                 cron,
+            ),
+            SlashCommand(
+                "team", "[NAME|say NAME TEXT|stop NAME]", "list members, show one, write to it, or end it", team
             ),
             SlashCommand("agents", "[ID|stop ID]", "list subagents, show one, or stop it", agents),
             SlashCommand(

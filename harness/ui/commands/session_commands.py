@@ -200,6 +200,8 @@ def _facts(session: Session) -> str:
         "spent": priced(session.conversation.spend.cost_usd, session.conversation.spend.unpriced),
         "journal": session.path,
     }
+    if session.background.has_team and (members := session.background.team.counted):
+        facts["team"] = members
     if session.processes.counts.started:
         facts["processes"] = exits_in_words(session.processes.counts)
     return "\n".join(f"  {name:<12} {value}" for name, value in facts.items())

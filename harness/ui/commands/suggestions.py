@@ -5,7 +5,8 @@ from types import MappingProxyType
 
 _WORDS = {
     "add-dir": "adddir add-directory workspace folder directory",
-    "agents": "subagents team",
+    "agents": "subagents",
+    "team": "members teammates mailbox",
     "background": "bg bashes jobs processes ps shells",
     "checklist": "todo todo-list",
     "clear": "begin cls clean empty forget new new-chat newchat restart start-over wipe",

@@ -73,6 +73,8 @@ class SubagentView:
     moved: AgentMoved | None = None
     """Its progress; None: not started."""
     ended: AgentEnded | None = None
+    member: str = ""
+    """Name of the member that it is; empty: none."""
 
     @property
     def failed(self) -> bool:
@@ -189,6 +191,11 @@ class WorkView:
     admission: tuple[AdmissionView, ...] = ()
     """The admission pools that reported anything."""
 
+    @property
+    def unnamed(self) -> tuple[SubagentView, ...]:
+        """The subagents that are no members, which have rows of their own."""
+        return tuple(one for one in self.agents if not one.member)
+
 
 @dataclass(slots=True)
 class _Pool:
@@ -274,7 +281,8 @@ class WorkFold:
                 self._tasks.setdefault(agent, []).append(event)
                 self._agents.pop(agent, None)
                 count = len(self._tasks[agent])
-                self._agents[agent] = SubagentView(agent, task, at, background=background, tasks=count)
+                view = SubagentView(agent, task, at, background=background, tasks=count, member=event.member)
+                self._agents[agent] = view
                 return event
             case AgentMoved(agent=agent, waits_for_user=asks):
                 state = SubagentActivity.ASKING if asks else SubagentActivity.RUNNING

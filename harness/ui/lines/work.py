@@ -21,6 +21,11 @@ from harness.events import (
     CommandQuiet,
     Delivered,
     Event,
+    MailKind,
+    MailReturned,
+    MailSent,
+    MemberChanged,
+    MemberState,
     MonitorEnd,
     MonitorEnded,
     MonitorSet,
@@ -106,6 +111,15 @@ class EventLines:
                 return self._delivered(numbers)
             case CheckpointMade():
                 return self._left_out(event)
+            case MailSent(id=id, sender=sender, recipient=recipient, kind=kind, text=text):
+                what = "" if kind in (MailKind.MESSAGE, MailKind.USER) else f" ({kind.value.replace('_', ' ')})"
+                return Line("·", f"mail {id} from {sender} to {recipient}{what}: {text}")
+            case MailReturned(member=member, ids=ids, why=why):
+                return Line("!", f"{counted(len(ids), 'message')} to {member} not read: {why}", Tone.TROUBLE)
+            case MemberChanged(member=member, state=MemberState.PAUSED, why=why):
+                return Line("‖", f"{member} is paused: {why}", Tone.TROUBLE)
+            case MemberChanged(member=member, state=MemberState.ENDED, why=why):
+                return Line("○", f"{member} has ended: {why}")
             case PlanChanged(items=items):
                 self.checked = checked(before, items)
                 return Line("·", f"checklist: {'; '.join(self.checked)}") if self.checked else None
@@ -157,7 +171,10 @@ def checked(before: Plan, items: Plan) -> tuple[str, ...]:
 
 
 def _named(agent: str, task: AgentCreated | None) -> str:
-    return f'{agent} "{task.task}"' if task is not None and task.task else agent
+    if task is None:
+        return agent
+    name = task.member or agent
+    return f'{name} "{task.task}"' if task.task else name
 
 
 def _agent_ended(event: AgentEnded, name: str) -> Line:
@@ -288,6 +305,8 @@ class SubagentSummary:
                         why = reason if end is AgentEnd.NOT_STARTED else ""
                         self._grouped.setdefault((end, why), []).append(agent)
                         return True
+            case MailSent(kind=MailKind.LAST_WORDS):
+                return self._ends[AgentEnd.ANSWERED] > FEW
         return False
 
     def _begin_batch(self) -> None:

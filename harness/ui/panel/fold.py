@@ -46,6 +46,7 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
+from harness.policies.team.members import TeamFold
 from harness.ui.folds import loops, model
 from harness.ui.folds.breakers import MODEL, BreakerFold
 from harness.ui.folds.model import ModelStatus, Phase
@@ -81,6 +82,7 @@ class PanelFold:
         """From recorded events; without the parts that `_whole` adds."""
         self._breakers = BreakerFold()
         self._work = WorkFold()
+        self._team = TeamFold()
         self._model = ModelStatus()
         self._at = 0.0
         self._is_old = False
@@ -184,6 +186,7 @@ class PanelFold:
         self._panel = _marked(panel, event, before.chosen)
         self._breakers.on_event(event, at)
         self._work.on_event(event, at)
+        self._team.on_event(event, at)
         self._model = model.after(before, event, at, self._resting)
         if isinstance(event, _OF_TOOLS):
             self._model = model.in_phase(self._model, self._phase_of_tools(panel), at)
@@ -219,6 +222,7 @@ class PanelFold:
                 routes=self._breakers.routes,
                 cascades=self._breakers.cascades,
                 work=self._work.now,
+                team=self._team.rows,
             )
         return self._panel
 

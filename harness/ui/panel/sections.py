@@ -11,7 +11,7 @@ from textual.content import Content
 
 from harness.events import BreakerState
 from harness.ui.folds.model import Phase
-from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
+from harness.ui.panel import breaker_lines, model_lines, team_lines, turn_lines, work_lines
 from harness.ui.panel.layout import LABEL, QUIET, Lines, flowing, labelled, one_line
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
@@ -83,6 +83,7 @@ def is_calm(panel: Panel) -> bool:
         panel.paused,
         panel.loops.current,
         work_lines.needs_a_look(panel.work),
+        team_lines.needs_a_look(panel.team),
     )
     return not any(reasons)
 
@@ -133,7 +134,8 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
         for name, troubled in (
             ("paused", panel.paused is not None),
             ("loop", bool(panel.loops.current)),
-            ("agents", any(one.ended is None or one.failed for one in panel.work.agents)),
+            ("agents", any(one.ended is None or one.failed for one in panel.work.unnamed)),
+            ("team", team_lines.needs_a_look(panel.team)),
             ("cause", bool(panel.cascades)),
             ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
         )
@@ -182,6 +184,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("board", lambda r: work_lines.board(r.panel, r.width)),
+    ("team", lambda r: team_lines.team(r.panel, r.width, r.now, expanded=r.expanded)),
     ("agents", lambda r: work_lines.agents(r.panel.work, r.width, r.now)),
     ("admission", lambda r: work_lines.admission(r.panel.work, r.width)),
     ("background", lambda r: work_lines.commands(r.panel.work, r.width, r.now)),
@@ -193,8 +196,22 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 )
 """In the order of display."""
 SHORTENED = (
-    *("legend", "later", "board", "agents", "spent", "context", "table", "table", "budget", "loop", "later", "table"),
-    *("background", "board", "agents", "admission", "background"),
+    *(
+        "legend",
+        "later",
+        "board",
+        "team",
+        "agents",
+        "spent",
+        "context",
+        "table",
+        "table",
+        "budget",
+        "loop",
+        "later",
+        "table",
+    ),
+    *("background", "board", "team", "agents", "admission", "background"),
     *(
         "paused",
         "budget",
@@ -203,6 +220,7 @@ SHORTENED = (
         "model",
         "table",
         "steps",
+        "team",
         "agents",
         "loop",
         "cause",
@@ -214,6 +232,6 @@ SHORTENED = (
 )
 """Sections to shorten by one length, in this order, until all fit; least urgent first."""
 AFTER_A_GAP = frozenset(
-    {"table", "cause", "loop", "board", "agents", "background", "budget", "paused", "later", "steps", "legend"}
+    {"table", "cause", "loop", "board", "team", "agents", "background", "budget", "paused", "later", "steps", "legend"}
 )
 """Sections with a blank line above them if there is room."""

@@ -22,6 +22,7 @@ from harness.events import (
     TurnEnded,
     Usage,
 )
+from harness.policies.team.members import MemberRow
 from harness.ui.folds.loops import LoopsView
 from harness.ui.folds.model import ModelStatus
 from harness.ui.folds.work import WorkView
@@ -84,6 +85,8 @@ class Panel(NamedTuple):
     cascades: tuple[CascadeChanged, ...] = ()
     """The cascades that are not over."""
     loops: LoopsView = NO_LOOPS
+    team: tuple[MemberRow, ...] = ()
+    """All members of the session."""
     work: WorkView = NO_WORK
     """Subagents, background commands and admission."""
     plan: tuple[PlanItem, ...] = ()

@@ -52,7 +52,7 @@ POOLS = {AdmissionPool.AGENTS: "agents", AdmissionPool.COMMANDS: "commands"}
 def needs_a_look(work: WorkView) -> bool:
     """Whether these rows need attention."""
     return (
-        any(one.ended is None or one.failed for one in work.agents)
+        any(one.ended is None or one.failed for one in work.unnamed)
         or any(map(_is_urgent, work.commands))
         or any(map(_warns, work.admission))
     )
@@ -81,12 +81,12 @@ def changes_in(work: WorkView, now: float) -> float | None:
 
 def agents(work: WorkView, width: int, now: float) -> Sequence[Lines]:
     """A row for each subagent, the most important first; a crowd begins with how far it has come."""
-    if not work.agents:
+    if not work.unnamed:
         return ()
-    ranked = sorted(work.agents, key=_rank)
+    ranked = sorted(work.unnamed, key=_rank)
     shown = ranked[:MOST_ROWS]
     asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
-    progress = _progress(work.agents, width, f"bold {TROUBLE}" if asking else QUIET)
+    progress = _progress(work.unnamed, width, f"bold {TROUBLE}" if asking else QUIET)
     head = progress if len(ranked) > MOST_ROWS else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
@@ -116,7 +116,7 @@ def _rank(one: SubagentView) -> int:
 def _agent(one: SubagentView, width: int, now: float) -> Content:
     mark, style = _mark(one)
     text = Content.styled(f"{mark} {flat(one.task)}", style)
-    return labelled(one.agent, _apart(text, _numbers(one, now, width), width - LABEL))
+    return labelled(one.agent, apart(text, _numbers(one, now, width), width - LABEL))
 
 
 def _mark(one: SubagentView) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def _numbers(one: SubagentView, now: float, width: int) -> str:
     """Step, tokens, cost and time, as far as there is room."""
     if one.state is SubagentActivity.QUEUED:
         return "queued"
-    time = seconds(one.ended.duration_s) if one.ended is not None else _lasted(one.since, now)
+    time = seconds(one.ended.duration_s) if one.ended is not None else lasted(one.since, now)
     parts = (f"step {one.moved.step}" if one.moved is not None and one.ended is None else "", _tokens(one))
     return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), priced(*one.cost) if one.cost else "", time)))
 
@@ -214,7 +214,7 @@ def commands(work: WorkView, width: int, now: float) -> Sequence[Lines]:
 
 def _command(one: CommandView, width: int, now: float) -> Content:
     mark, text, style = _state(one, now)
-    return labelled(one.command, _apart(Content.styled(f"{mark} {flat(one.line)}", style), text, width - LABEL))
+    return labelled(one.command, apart(Content.styled(f"{mark} {flat(one.line)}", style), text, width - LABEL))
 
 
 def _state(one: CommandView, now: float) -> tuple[str, str, str]:
@@ -222,7 +222,7 @@ def _state(one: CommandView, now: float) -> tuple[str, str, str]:
         case CommandActivity.QUEUED:
             return "◌", "queued", QUIET
         case CommandActivity.RUNNING:
-            return "◍", f"{'moved · ' if one.moved else ''}{_lasted(one.since, now)}", ""
+            return "◍", f"{'moved · ' if one.moved else ''}{lasted(one.since, now)}", ""
         case CommandActivity.SILENT:
             silent = seconds(one.quiet.quiet_s) if one.quiet is not None else ""
             return "?", f"silent for {silent}", TROUBLE
@@ -277,7 +277,7 @@ def _pool(view: AdmissionView, width: int) -> Lines:
 # ── the shape of a row ──────────────────────────────────────────────────────────────────────────
 
 
-def _apart(left: Content, right: str, width: int) -> Content:
+def apart(left: Content, right: str, width: int) -> Content:
     """Text, and numbers at the end of the line; the text is cut first."""
     numbers = Content.styled(right, QUIET)
     room = max(NARROWEST, width - numbers.cell_length - GAP)
@@ -285,7 +285,7 @@ def _apart(left: Content, right: str, width: int) -> Content:
     return Content.assemble(left, " " * (max(room, left.cell_length) - left.cell_length + GAP), numbers)
 
 
-def _lasted(since: float, now: float) -> str:
+def lasted(since: float, now: float) -> str:
     """A running duration: in whole seconds, later in whole minutes."""
     lasted = max(0.0, now - since)
     return f"{int(lasted)} s" if lasted < IN_SECONDS_S else seconds(lasted - lasted % A_MINUTE_S)

@@ -29,6 +29,7 @@ class BackgroundWait:
         self._session = session
         self._command_wait_s = self._left_s = command_wait_s
         self._say = say
+        self._team_left_s = session.settings.team_wait_s
         self._changed = asyncio.Event()
         self._stopped = False
         self._named: frozenset[str] = frozenset()
@@ -46,8 +47,7 @@ class BackgroundWait:
         """Wait until a result has arrived. False: no background work is left, or the wait was stopped."""
         while not self._stopped and not self._session.inbox.waking:
             if self._agents_work:
-                self._changed.clear()
-                await self._changed.wait()
+                await self._wait_for_agents()
             elif not (commands := self._commands):
                 break
             elif not self._left_s:
@@ -56,6 +56,32 @@ class BackgroundWait:
             else:
                 await self._wait_for(commands)
         return bool(self._session.inbox.waking) and not self._stopped
+
+    async def _wait_for_agents(self) -> None:
+        """Wait until a subagent reports something. Members write to each other, so the wait for them is bounded."""
+        self._changed.clear()
+        loop = asyncio.get_running_loop()
+        began, only_members = loop.time(), set(self._members) == set(self._session.subagents.running)
+        try:
+            async with asyncio.timeout(self._team_left_s if only_members else None):
+                await self._changed.wait()
+        except TimeoutError:
+            self.given_up = True
+            names = self._members.values()
+            self._say(
+                f"! stopped after {seconds(self._session.settings.team_wait_s)} (team_wait_s): {', '.join(names)}"
+            )
+            await self._session.background.team.end_all("the program did not wait for it any longer (team_wait_s)")
+        if only_members:
+            self._team_left_s = max(0.001, self._team_left_s - (loop.time() - began))
+
+    @property
+    def _members(self) -> dict[str, str]:
+        """Names of the members that work, by the ids of their subagents."""
+        if not self._session.background.has_team:
+            return {}
+        rows = {row.agent: row.name for row in self._session.background.team.rows}
+        return {agent: rows[agent] for agent in self._session.subagents.running if agent in rows}
 
     async def _wait_for(self, commands: Sequence[CommandRow]) -> None:
         """Wait until one of them reports something; end them all when the time is up."""

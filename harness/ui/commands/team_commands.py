@@ -1,0 +1,64 @@
+"""The slash command about the members of a session."""
+
+import shlex
+from functools import partial
+from io import StringIO
+
+from harness import journal
+from harness.base.concurrency import in_thread
+from harness.base.errors import HarnessError
+from harness.base.external_text import visible
+from harness.session import Session
+from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
+from harness.ui.plain.printer import RecordedPrinter
+
+NO_TEAM = "This session has no team; start with `--team`, or set team = true in the settings."
+LOG_LINES = 60
+"""Of the transcript of a member."""
+USAGE = (
+    "Type /team for the list, /team NAME for the transcript of one, /team say NAME TEXT (several names with commas, or "
+    "all), /team stop NAME, or /team stop all."
+)
+
+
+def team(session: Session, argument: str) -> CommandResult:
+    """List the members, show one, write to some, or end one."""
+    if not session.background.has_team:
+        return ShowText(NO_TEAM)
+    match argument.split(maxsplit=2):
+        case []:
+            return ShowText(visible(session.background.team.listed()))
+        case ["say", names, text]:
+            return StartTask(session.background.team.say([name for name in names.split(",") if name], text))
+        case ["stop", "all"]:
+            return StartTask(session.background.team.end_all("the user ended it"))
+        case ["stop", name]:
+            return StartTask(_ended(session, name))
+        case [name] if name not in ("say", "stop"):
+            return StartTask(_transcript(session, name))
+        case _:
+            raise CommandError(USAGE)
+
+
+async def _ended(session: Session, name: str) -> str:
+    await session.background.team.end(name, "the user ended it")
+    return f"{name} has ended; its history is kept."
+
+
+async def _transcript(session: Session, name: str) -> str:
+    """The end of what a member has done, and how to replay all of it."""
+    rows = [row for row in session.background.team.rows if row.name == name]
+    if not rows:
+        raise HarnessError(f"There is no member {name}; /team lists them.")
+    row = max(rows, key=lambda one: one.address.generation)
+    path = session.agents_folder / f"{row.agent}.jsonl"
+    if not path.exists():
+        raise HarnessError(f"{name} has no journal yet; /team shows how far it is.")
+    records = (await in_thread(partial(journal.read, path))).records
+    out = StringIO()
+    printer = RecordedPrinter(out, colours=False)
+    for record in records:
+        printer.show(record.event)
+    lines = out.getvalue().rstrip("\n").split("\n")
+    cut = [f"… {len(lines) - LOG_LINES} lines before"] if len(lines) > LOG_LINES else []
+    return "\n".join((*cut, *lines[-LOG_LINES:], f"replay: harness replay {shlex.quote(str(path))}"))
