@@ -43,7 +43,7 @@ def test_the_small_client_works_until_its_server_is_killed(tmp_path: Path) -> No
     with program:
         assert program.stdout is not None
         said = ""
-        while (found := re.search(r"kill -9 (\d+) ", said)) is None:
+        while (found := re.search(r"kill -9 (\d+)\n", said)) is None:
             character = program.stdout.read(1)
             assert character, said
             said += character
