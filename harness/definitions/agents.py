@@ -91,7 +91,7 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
         named = None if agent.tools is None else tools_named(agent.tools, available)
         refused = tools_named(agent.refused, available)
         wanted = available if named is None else named.tools
-        given = tuple(name for name in wanted if refused is not None and name not in refused.tools)
+        given = tuple(name for name in wanted if refused is not None and not _is_refused(name, refused.tools))
         absent = (*(named.absent if named else ()), *(refused.absent if refused else ()))
         if absent:
             problems.note(
@@ -101,6 +101,11 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
             problems.note(agent.file, "has no tools; its subagents can only answer")
         kept.append(replace(agent, given=given))
     return Agents(tuple(kept), tuple(problems))
+
+
+def _is_refused(name: str, refused: Collection[str]) -> bool:
+    """It is refused itself, or stands for all tools of an MCP server of which some are."""
+    return any(one == name or (name.startswith("mcp__") and one.startswith(f"{name}__")) for one in refused)
 
 
 def _without_choices(agent: AgentFile, problems: Problems) -> AgentFile:

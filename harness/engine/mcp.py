@@ -27,7 +27,7 @@ from harness.mcp.oauth import stored_auth
 from harness.mcp.prompts import filled_in, parts_of, unknown
 from harness.mcp.server import CHARACTERS_PER_TOKEN, READY_S, McpServer
 from harness.mcp.servers import McpServers
-from harness.mcp.tools import CALL, READ, ForeignTools, meant_by, reaching_tools, resource_tool
+from harness.mcp.tools import CALL, FIND, READ, ForeignTools, meant_by, reaching_tools, resource_tool
 from harness.media.mentions import resource_of
 from harness.processes import Processes
 from harness.settings import Settings
@@ -139,6 +139,9 @@ class McpTools:
         if found is None or self.get(found[0]) is None:
             return call
         return ToolCall(call.id, *found)
+
+    finding = (FIND, CALL)
+    """Names of the tools that find and call the others."""
 
     def reaching(self) -> tuple[Tool, ...]:
         """The tools that find and call the others, and read resources."""

@@ -581,6 +581,40 @@ async def test_a_subagent_uses_the_tools_of_servers(place: Place) -> None:
     assert done == [("mcp__p__echo", "ok")]
 
 
+AGENT = "---\nname: narrow\ndescription: d\ntools: {tools}\n{refused}---\nDo it.\n"
+
+
+@pytest.mark.parametrize(
+    ("tools", "refused", "outcomes"),
+    [
+        ("Read, mcp__p__*", "", ["ok", "ok"]),
+        ("Read, mcp__p", "", ["ok", "ok"]),
+        ("mcp__p__e*", "", ["ok", "invalid"]),
+        ("mcp__p__echo", "", ["ok", "invalid"]),
+        ("Read", "", ["invalid", "invalid"]),
+        ("mcp__p__*", "mcp__p__pid", ["ok", "invalid"]),
+        ("all", "mcp__p", ["invalid", "invalid"]),
+    ],
+)
+async def test_a_subagent_has_the_tools_of_servers_that_its_file_names(
+    place: Place, tools: str, refused: str, outcomes: list[str]
+) -> None:
+    folder = place.folder / "user" / "agents"
+    folder.mkdir(parents=True)
+    denied = f"disallowedTools: {refused}\n" if refused else ""
+    (folder / "narrow.md").write_text(AGENT.format(tools=tools, refused=denied))
+    start = reply("agent", 'prompt = "go", description = "x", kind = "narrow"')
+    calls = [start, reply("mcp__p__echo", 'text = "a"'), reply("mcp__p__pid")]
+    async with await place.session([], opening=Opening()) as session:
+        await played(session)  # the tools are known from now on
+    async with await place.session(calls) as session:
+        await played(session)
+        (journal,) = session.agents_folder.glob("*.jsonl")
+        records = [json.loads(line) for line in journal.read_text().splitlines()]
+        assert not session.subagents.kinds.problems
+    assert [one["outcome"] for one in records if one["type"] == "tool_ended"] == outcomes
+
+
 def test_nothing_of_it_is_imported_without_a_server(tmp_path: Path) -> None:
     program = """
 import asyncio, sys

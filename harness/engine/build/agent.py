@@ -359,7 +359,10 @@ def _tools(
         ours.append(propose_plan_tool(plan_mode))
     if mcp is not None:
         ours += mcp.reaching()
-    every = joined(kept_of(ours, options.standard, strict=not core.is_subagent), core.own_tools)
+    standard = options.standard
+    if mcp is not None and standard is not None and any(name.startswith("mcp__") for name in standard):
+        standard = (*standard, *mcp.finding)  # its servers may be so large that no request lists their tools
+    every = joined(kept_of(ours, standard, strict=not core.is_subagent), core.own_tools)
     return shared.tool_faults.applied(with_faults(every, settings))
 
 
