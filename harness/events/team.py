@@ -11,6 +11,7 @@ __all__ = [
     "MailKind",
     "MailReturned",
     "MailSent",
+    "MemberAnswered",
     "MemberChanged",
     "MemberStarted",
     "MemberState",
@@ -91,6 +92,14 @@ class MemberChanged(Event):
     """One line: the reason of a failure, a pause or an end, or whom it waits for."""
     owes: tuple[Address, ...] = ()
     """Whom it will report to, as soon as it has what it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAnswered(Event):
+    """A member ended a task that the user gave it with `/team say`. The lead does not read the answer."""
+
+    member: Address
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

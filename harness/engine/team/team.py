@@ -34,6 +34,7 @@ from harness.events import (
     MailKind,
     MailReturned,
     MailSent,
+    MemberAnswered,
     MemberChanged,
     MemberStarted,
     MemberState,
@@ -295,6 +296,8 @@ class Team:
         if member.ending:
             await self._end(member)
             return
+        if report.answered and any(kind is MailKind.USER for _, kind, _ in member.read):
+            self._emit(MemberAnswered(member.address, report.text))
         owed = owed_to(member.read, member.wrote_to)
         names = ", ".join(one.name for one in owed)
         waits = waits_for(member.read, member.asked)

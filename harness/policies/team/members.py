@@ -237,8 +237,9 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
     live = [row for row in known if row.state is not MemberState.ENDED]
     listed = watched(live)
     for row in listed:
-        facts = [f"{row.tokens:,} tokens", priced(row.cost_usd, row.unpriced)]
+        facts = [f"{row.tokens:,} tokens", *_price(row.cost_usd, row.unpriced)]
         facts += [f"{row.unread} unread"] if row.unread else []
+        facts += [f"owes a report to {', '.join(one.name for one in row.owes)}"] if row.owes else []
         since = f" for {max(0.0, now - row.since):.0f} s" if row.since else ""
         what = " · ".join(filter(None, (row.role, row.task and f"task: {row.task}", row.reason)))
         yield f"{row.name} ({row.agent}) {row.word}{since}: {what} ({', '.join(facts)})"
@@ -248,13 +249,13 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
         yield f"ended: {', '.join(ended[-WATCHED:])}"
     if known:
         all = spent(known)
-        yield f"together: {all.tokens:,} tokens, {priced(all.cost_usd, all.unpriced)}"
+        yield ", ".join((f"together: {all.tokens:,} tokens", *_price(all.cost_usd, all.unpriced)))
 
 
-def priced(cost_usd: float, unpriced: int) -> str:
+def _price(cost_usd: float, unpriced: int) -> tuple[str, ...]:
     """A cost in words; unknown prices are unknown, never zero."""
-    known = f"${cost_usd:,.2f}" if cost_usd >= 0.1 or not cost_usd else f"${cost_usd:.4f}"
-    return f"{known} and more, of unknown price" if unpriced else known
+    known = (f"${cost_usd:,.2f}" if cost_usd >= 0.1 else f"${cost_usd:.4f}",) if cost_usd else ()
+    return (*known, f"{unpriced} requests of unknown price") if unpriced else known
 
 
 # ── decisions ───────────────────────────────────────────────────────────────────────────────────

@@ -24,13 +24,17 @@ from harness.events import (
     MailKind,
     MailReturned,
     MailSent,
+    MemberAnswered,
     MemberChanged,
     MemberState,
+    Message,
+    MessageAdded,
     MonitorEnd,
     MonitorEnded,
     MonitorSet,
     MovedToBackground,
     MoveReason,
+    Origin,
     PlanChanged,
     PollNoted,
     TurnStarted,
@@ -114,6 +118,10 @@ class EventLines:
             case MailSent(id=id, sender=sender, recipient=recipient, kind=kind, text=text):
                 what = "" if kind in (MailKind.MESSAGE, MailKind.USER) else f" ({kind.value.replace('_', ' ')})"
                 return Line("·", f"mail {id} from {sender} to {recipient}{what}: {text}")
+            case MemberAnswered(member=member, text=text):
+                return Line("✓", f"{member} answers you: {text}")
+            case MessageAdded(message=message, origin=Origin.MAIL):
+                return Line("·", "\n".join(_mails(message)))
             case MailReturned(member=member, ids=ids, why=why):
                 return Line("!", f"{counted(len(ids), 'message')} to {member} not read: {why}", Tone.TROUBLE)
             case MemberChanged(member=member, state=MemberState.PAUSED, why=why):
@@ -175,6 +183,16 @@ def _named(agent: str, task: AgentCreated | None) -> str:
         return agent
     name = task.member or agent
     return f'{name} "{task.task}"' if task.task else name
+
+
+_MAIL = re.compile(r'<mail id="(\d+)" kind="\w+" from="([^"]*)">\n(.*)\n</mail>', re.DOTALL)
+
+
+def _mails(message: Message) -> Iterator[str]:
+    """The mail that a member reads, one text for each."""
+    for block in message.content:
+        if found := _MAIL.fullmatch(str(block.get("text", ""))):
+            yield f"mail {found[1]} from {found[2]}: {found[3]}"
 
 
 def _agent_ended(event: AgentEnded, name: str) -> Line:

@@ -59,19 +59,17 @@ def _head(live: Sequence[MemberRow], width: int) -> Lines:
 
 def _row(row: MemberRow, width: int, now: float) -> Content:
     mark, style = ("?", f"bold {TROUBLE}") if row.asks else MARKS[row.state]
-    what = row.task if row.state in AT_WORK else row.why or row.task
-    text = Content.styled(f"{mark} {flat(what or row.state.value)}", style)
+    text = Content.styled(f"{mark} {flat(row.task or row.role)}", style)
     since = lasted(row.since, now) if row.since else ""
-    state = "" if row.state in (MemberState.WORKING, MemberState.IDLE) else row.word
+    state = "" if row.state is MemberState.WORKING and not row.asks else row.word
     return labelled(row.name, apart(text, BETWEEN.join(filter(None, (state, since))), width - LABEL))
 
 
 def _about(row: MemberRow, width: int) -> Lines:
-    """What it does, its unread mail, and what it has used in all its tasks."""
-    doing = row.moved.doing if row.moved is not None else ""
+    """What all its tasks have used, its unread mail, what it does or why it rests, and its role."""
     unread = f"{row.unread} unread" if row.unread else ""
     cost = priced(row.cost_usd, row.unpriced) if row.cost_usd or row.unpriced else ""
     tokens = f"{count(row.tokens)} tokens" if row.tokens else ""
-    text = BETWEEN.join(filter(None, (row.role, unread, tokens, cost, doing)))
+    text = BETWEEN.join(filter(None, (tokens, cost, unread, row.reason, row.role)))
     style = TROUBLE if row.asks else QUIET
-    return wrapped(text, width, most=1, style=style, indent=LABEL + GAP) if text else []
+    return wrapped(text, width, most=2, style=style, indent=LABEL + GAP) if text else []
