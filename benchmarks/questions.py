@@ -17,7 +17,7 @@ from typing import Literal
 from benchmarks.command_gate import CommandGate
 from benchmarks.ordinary_lines import DAILY, OF_TRANSCRIPTS, OrdinaryLine
 from harness.permissions import Allow, Ask
-from harness.sandbox import Network, Profile, ProfileName, SandboxLevel
+from harness.sandbox import Profile, ProfileName, SandboxLevel
 
 VerdictName = Literal["runs", "asked", "dangerous", "refused"]
 
@@ -82,7 +82,7 @@ def work_in(workspace: Path) -> Profile:
     """What the profile WORK grants in that project."""
     root = str(workspace.resolve())
     system = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt")
-    return Profile(ProfileName.WORK, system, (root,), hidden=(f"{root}/.env",), network=Network.HOSTS)
+    return Profile(ProfileName.WORK, system, (root,), hidden=(f"{root}/.env",))
 
 
 def judged(lines: Sequence[OrdinaryLine], level: SandboxLevel = SandboxLevel.NONE) -> list[Judged]:

@@ -92,15 +92,8 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
     return ProfileName.LOOK if reads and not private else ProfileName.WORK
 
 
-def only_sees_outside(parts: Parts) -> bool:
-    """The line shows what a sandbox hides, and reads no files."""
-    return any(_works_outside(need) for need, _ in parts) and not any(need.paths for need, _ in parts)
-
-
 def sees_outside(parts: Parts) -> str:
-    """The program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
-    if not any(need.paths for need, _ in parts):
-        return ""
+    """The program that shows what a sandbox hides; empty: none."""
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
 
 

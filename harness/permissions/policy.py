@@ -29,7 +29,6 @@ from harness.permissions.held import (
     Parts,
     Problem,
     leaves_a_server,
-    only_sees_outside,
     profile_for,
     sees_outside,
     what_git_exchanges,
@@ -77,9 +76,8 @@ class RuleVerdict:
     allowance: Allowance = NOTHING_MORE
     """What it may do there beyond the profile."""
     sees_outside: str = ""
-    """A program that shows what a sandbox hides, in a line that reads files as well; empty: none."""
-    only_outside: bool = False
-    """It shows what a sandbox hides, and reads no files."""
+    """A program that shows what a sandbox hides; empty: none."""
+    reads_files: bool = False
 
 
 class RuleBook:
@@ -188,7 +186,7 @@ class RuleBook:
             profile=self._profile(request, parts),
             allowance=what_git_exchanges(parts, request.sandbox, self.around) if request.sandbox else NOTHING_MORE,
             sees_outside=sees_outside(parts),
-            only_outside=only_sees_outside(parts),
+            reads_files=any(need.paths for need in needs),
         )
 
     def _profile(self, request: PermissionRequest, parts: Parts) -> ProfileName | None:
@@ -601,8 +599,9 @@ def _unasked(request: PermissionRequest, judgement: RuleVerdict) -> Allow | Ask:
     looks = _looks(request, judgement)
     by: DecidedBy = "rule" if judgement.by_rule else "default"
     # Without a full sandbox something else may hold it: that lets no line through to a server.
-    held = not judgement.only_outside if request.sandbox is None else judgement.profile is not None
-    if looks and not held and judgement.sees_outside:
+    only_outside = judgement.sees_outside and not judgement.reads_files
+    held = not only_outside if request.sandbox is None else judgement.profile is not None
+    if looks and not held and judgement.sees_outside and judgement.reads_files:
         return Ask(f"`{judgement.sees_outside}` sees nothing in a sandbox", firm=False)
     profile = ProfileName.LOOK if looks and held else ProfileName.FREE
     return Allow(judgement.allowed, by=by, profile=profile, looks=looks)

@@ -5,11 +5,9 @@ works on this machine; `Sandbox` is the one object that the rest of the program 
 """
 
 from harness.sandbox.profile import (
-    FREE,
     NOTHING_MORE,
     Access,
     Allowance,
-    Network,
     Profile,
     ProfileName,
     SandboxDenial,
@@ -19,11 +17,9 @@ from harness.sandbox.profile import (
 )
 
 __all__ = [
-    "FREE",
     "NOTHING_MORE",
     "Access",
     "Allowance",
-    "Network",
     "Profile",
     "ProfileName",
     "SandboxDenial",

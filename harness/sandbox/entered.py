@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import finalize
 
-from harness.sandbox.profile import Network, Profile, SandboxDenial, SandboxError
+from harness.sandbox.profile import Profile, SandboxDenial, SandboxError
 from harness.sandbox.system_calls import filter_for_bubblewrap
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def by_seatbelt(
     from harness.sandbox.seatbelt import seatbelt_command
 
     temporary = f"{private}/{TMP}"
-    held = replace(profile, writable=(*profile.writable, temporary), network=Network.NONE)
+    held = replace(profile, writable=(*profile.writable, temporary))
     return Entered(seatbelt_command(held, command), {**environment, "TMPDIR": temporary})
 
 

@@ -31,7 +31,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from harness.sandbox.profile import Access, Network, Profile, SandboxError
+from harness.sandbox.profile import Access, Profile, SandboxError
 from harness.sandbox.system_calls import seccomp_filter
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def landlock_version() -> int:
 
 def not_held(version: int) -> tuple[str, ...]:
     """What a profile forbids and Landlock of this version lets through, in a few words each."""
-    filtered = (_TCP_SINCE,) if seccomp_filter(changes=True, sockets=False) else ()
+    filtered = (_TCP_SINCE,) if seccomp_filter(changes=True) else ()
     return tuple(what for since, what in _MISSING if version < since and since not in filtered)
 
 
@@ -97,7 +97,7 @@ class LandlockSandbox:
         """Make a private folder for temporary files. Without one, on a full disk, the command has none.
 
         Args:
-            profile: what the command is held to. Where it allows hosts the command gets no TCP at all.
+            profile: what the command is held to. It gets no TCP at all.
             version: of Landlock, at most that of the kernel; None: that.
         """
         self._profile = profile
@@ -137,7 +137,7 @@ class LandlockSandbox:
 
     def _restrict_thread(self) -> None:
         handled = sum(right for right in _bits(_RIGHTS[Access.WRITE]) if _SINCE.get(right, 1) <= self._version)
-        tcp = _BIND_AND_CONNECT if self._version >= _TCP_SINCE and self._profile.network is not Network.OPEN else 0
+        tcp = _BIND_AND_CONNECT if self._version >= _TCP_SINCE else 0
         made = struct.pack("=QQQ", handled, tcp, _SCOPES if self._version >= _SCOPES_SINCE else 0)
         ruleset = _done(_system_call(_CREATE_RULESET, made, len(made), 0))
         try:
@@ -154,8 +154,7 @@ class LandlockSandbox:
             os.close(ruleset)
 
     def _filter_system_calls(self) -> None:
-        open_network = self._profile.network is Network.OPEN
-        steps = seccomp_filter(changes=bool(self._profile.writable), sockets=open_network)
+        steps = seccomp_filter(changes=bool(self._profile.writable))
         if steps:
             held = ctypes.create_string_buffer(steps)
             program = struct.pack("@HP", len(steps) // _STEP, ctypes.addressof(held))

@@ -18,7 +18,7 @@ from pathlib import Path
 from harness.sandbox.bubblewrap import CACHES, EMPTY_FILE, EMPTY_FOLDER, TMP
 from harness.sandbox.git_places import GitPlaces, git_places
 from harness.sandbox.marked_files import MarkedFiles, Marks
-from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Network, Profile, ProfileName
+from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Profile, ProfileName
 
 
 def _words(text: str) -> list[str]:
@@ -137,13 +137,13 @@ class Machine:
     """Files and folders with keys, inside the readable ones."""
     obeyed: tuple[str, ...] = ()
     """What others run or obey by its name, inside the workspace."""
-    of_git: tuple[str, ...] = ()
-    """Those of them that git tracks, or in which it tracks something."""
     links: tuple[tuple[str, str], ...] = ()
     cannot_hold: str = ""
     """Why no profile is worth its name here: not every key in the workspace is known; empty: they are."""
     other_caches: str = ""
     """The folder in which programs that are not known make theirs; empty: it cannot be told from others."""
+    of_git: tuple[str, ...] = ()
+    """Those obeyed that git tracks, or in which it tracks something."""
 
 
 def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTHING_MORE) -> Profile:
@@ -152,8 +152,6 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
     Args:
         allowance: further paths that the user has allowed; a key or a read-only file among them is open.
     """
-    if name is ProfileName.FREE:
-        return Profile(name, network=Network.OPEN)
     allowed = tuple(path for path in allowance.paths if path not in {"/"})
 
     def kept(paths: Iterable[str]) -> tuple[str, ...]:
@@ -170,7 +168,6 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
         read_only=kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
         of_git=kept(machine.of_git),
         hidden=kept(machine.keys),
-        network=Network.HOSTS,
         links=machine.links,
     )
     private = tuple(
@@ -232,10 +229,10 @@ class Places:
             git,
             (*fixed.keys, *keys),
             (*obeyed, *self._programs_in(real)),
-            tuple(sorted({path for each in found for path in each.of_git}.intersection(obeyed))),
             (*fixed.links, *(link for root in roots for link in links_to(root).items())),
             cannot_hold,
             fixed.other_caches,
+            tuple(sorted({path for each in found for path in each.of_git}.intersection(obeyed))),
         )
 
     def _programs_in(self, roots: Sequence[str]) -> Iterator[str]:

@@ -18,14 +18,11 @@ TIME_LIMIT_S = 1.0
 _WORDS = 160
 """Characters of what bubblewrap says that are shown."""
 _INSTALL = {
-    "debian": "sudo apt install bubblewrap",
-    "ubuntu": "sudo apt install bubblewrap",
-    "fedora": "sudo dnf install bubblewrap",
-    "rhel": "sudo dnf install bubblewrap",
+    **dict.fromkeys(("debian", "ubuntu"), "sudo apt install bubblewrap"),
+    **dict.fromkeys(("fedora", "rhel"), "sudo dnf install bubblewrap"),
+    **dict.fromkeys(("suse", "opensuse"), "sudo zypper install bubblewrap"),
     "arch": "sudo pacman -S bubblewrap",
     "alpine": "sudo apk add bubblewrap",
-    "suse": "sudo zypper install bubblewrap",
-    "opensuse": "sudo zypper install bubblewrap",
     "void": "sudo xbps-install bubblewrap",
     "gentoo": "sudo emerge sys-apps/bubblewrap",
     "nixos": "nix-env -iA nixos.bubblewrap",
@@ -121,7 +118,7 @@ def _refusal(command: tuple[str, ...], pass_fds: tuple[int, ...] = ()) -> str:
         return f"it did not end within {TIME_LIMIT_S:g} s"
     except OSError as error:
         return str(error.strerror)
-    words = " ".join(ended.stderr.decode(errors="replace").replace("bwrap:", " ").split())
+    words = " ".join(ended.stderr.decode(errors="replace").replace("bwrap:", " ").split()).partition(" See <")[0]
     return (words or f"exit code {ended.returncode}")[:_WORDS] if ended.returncode else ""
 
 

@@ -19,17 +19,6 @@ class ProfileName(StrEnum):
     """A line that the user, a rule or the mode has allowed: no sandbox."""
 
 
-class Network(StrEnum):
-    """What of the network a command reaches."""
-
-    NONE = "none"
-    """Its own loopback interface only."""
-    HOSTS = "hosts"
-    """Its own loopback interface, and allowed hosts through a proxy."""
-    OPEN = "open"
-    """Everything."""
-
-
 class Access(IntEnum):
     """What a command may do with a file; each includes the ones before."""
 
@@ -42,7 +31,7 @@ class Access(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one command may read, write and reach.
+    """What one command in the sandbox may read and write.
 
     Paths are absolute with links resolved, and cover everything below them. The longest path that covers a file
     decides about it; what no path covers does not exist for the command.
@@ -54,18 +43,17 @@ class Profile:
     """They are readable, too."""
     read_only: tuple[str, ...] = ()
     """Inside writable folders: readable, but not writable. Only such as exist."""
-    of_git: tuple[str, ...] = ()
-    """Those of them that git tracks, or in which it tracks something."""
     hidden: tuple[str, ...] = ()
     """Inside readable folders: files that seem empty, and folders that seem to have nothing in them. Only such as
     exist."""
     private: tuple[str, ...] = ()
     """Folders that seem empty at first and keep what is written until the session ends. Nothing is read or written in
     those of the machine."""
-    network: Network = Network.NONE
     links: tuple[tuple[str, str], ...] = ()
     """Links outside all places, and their targets as they are written: they stay, so that a path means what it means
     outside (/bin and usr/bin)."""
+    of_git: tuple[str, ...] = ()
+    """Those of the read-only paths that git tracks, or in which it tracks something."""
 
     @property
     def places(self) -> dict[str, Access]:
@@ -80,8 +68,6 @@ class Profile:
 
     def access(self, path: str) -> Access:
         """What the profile grants to a path, which is absolute with links resolved."""
-        if self.name is ProfileName.FREE:
-            return Access.WRITE
         places = self.places
         above = (str(one) for one in (PurePosixPath(path), *PurePosixPath(path).parents))
         return next((places[one] for one in above if one in places), Access.NONE)
@@ -110,10 +96,6 @@ class Allowance:
 
 
 NOTHING_MORE = Allowance()
-
-
-FREE = Profile(ProfileName.FREE, network=Network.OPEN)
-"""No sandbox: nothing is enforced, and the paths say nothing."""
 
 
 class SandboxLevel(StrEnum):

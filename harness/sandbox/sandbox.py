@@ -106,7 +106,7 @@ class Sandbox:
             why = WHOLE_DISK
         if found.level is SandboxLevel.NONE or not why:
             return found
-        repair = "make that possible" if UNWRITABLE in why else "start in a smaller folder"
+        repair = "make room there, or let this user write there" if UNWRITABLE in why else "start in a smaller folder"
         if why == WHOLE_DISK:
             return SandboxState(SandboxLevel.NONE, "", why, repair)
         return replace(found, level=SandboxLevel.FILES, why=why, repair=repair)

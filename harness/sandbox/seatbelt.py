@@ -5,13 +5,12 @@ Written from the manual pages sandbox-exec(1) and sandbox(7) and from the rules 
 
 Everything is denied that no rule allows, and of several rules about one file the last one counts, so the rules are in
 the order of the lengths of their paths. What the command may not read answers with an error instead of being absent or
-empty; where it is, how large and how old it is can be seen. A command has no loopback interface of its own: `HOSTS`
-reaches every server on the loopback interface of the machine, the proxy among them.
+empty; where it is, how large and how old it is can be seen. No command reaches the network.
 """
 
 from collections.abc import Sequence
 
-from harness.sandbox.profile import Access, Network, Profile
+from harness.sandbox.profile import Access, Profile
 
 PROGRAM = "/usr/bin/sandbox-exec"
 
@@ -46,12 +45,6 @@ _FILES = {
     Access.READ: "(allow file-read* process-exec* {0})\n(deny file-write* {0})\n",
     Access.WRITE: "(allow file-read* file-write* process-exec* {})\n",
 }
-_NETWORKS = {
-    Network.NONE: "",
-    Network.HOSTS: '(allow network-bind network-inbound (local ip "localhost:*"))\n'
-    '(allow network-outbound (remote ip "localhost:*"))\n',
-    Network.OPEN: "(allow network* system-socket)\n",
-}
 
 
 def seatbelt_command(profile: Profile, command: Sequence[str]) -> tuple[str, ...]:
@@ -63,7 +56,7 @@ def seatbelt_rules(profile: Profile) -> str:
     """The text that `sandbox-exec -p` takes."""
     places = sorted(profile.places.items(), key=lambda place: len(place[0]))
     files = (_FILES[access].format(f"(subpath {_quoted(path)})") for path, access in places)
-    return f"{_OF_EVERY_COMMAND}{''.join(files)}{_NETWORKS[profile.network]}"
+    return f"{_OF_EVERY_COMMAND}{''.join(files)}"
 
 
 def _quoted(path: str) -> str:

@@ -58,19 +58,18 @@ _MACHINES: Mapping[str, _Machine] = {
 }
 
 
-def seccomp_filter(*, changes: bool, sockets: bool, machine: str | None = None) -> bytes:
-    """The filter as the kernel takes it, an array of `sock_filter`; empty: the machine is unknown, or all is allowed.
+def seccomp_filter(*, changes: bool, machine: str | None = None) -> bytes:
+    """The filter as the kernel takes it, an array of `sock_filter`; empty: the machine is unknown.
 
     Args:
         changes: rights, owner, times and attributes of files may be changed.
-        sockets: sockets may be made.
         machine: its name; None: this one.
     """
     known = _MACHINES.get(platform.machine() if machine is None else machine)
-    if known is None or (changes and sockets):
+    if known is None:
         return b""
     refused = (*(() if changes else known.changes), *known.keys, *known.shares, *_EVERYWHERE)
-    return _filter(known, refused, () if sockets else (_AF_NETLINK,), errno.EACCES, _own_limits(known))
+    return _filter(known, refused, (_AF_NETLINK,), errno.EACCES, _own_limits(known))
 
 
 def namespace_filter(machine: str | None = None) -> bytes:

@@ -25,7 +25,7 @@ from harness.permissions import (
     with_verdict,
 )
 from harness.permissions.disk import TreeContents
-from harness.sandbox import NOTHING_MORE, Allowance, Network, Profile, ProfileName
+from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName
 from harness.tools.tool import Effect
 from tests.cases import cases, lines
 from tests.permissions.test_verdicts import AROUND, bash, empty_disk, permissions
@@ -35,7 +35,6 @@ WORK = Profile(
     ("/usr", "/etc", "/bin"),
     (AROUND.workspace, f"{AROUND.home}/.cache/tool"),
     hidden=(f"{AROUND.workspace}/.env",),
-    network=Network.HOSTS,
 )
 REFUSED = Allowance(("/srv/other/a",), ("example.org:443",))
 

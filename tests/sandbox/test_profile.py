@@ -1,10 +1,9 @@
 """What a profile grants to a path, beside a naive reading of its four lists."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.sandbox import FREE, Access, Allowance, Profile, ProfileName
+from harness.sandbox import Access, Allowance, Profile, ProfileName
 
 NAMES = st.lists(st.sampled_from("abc"), max_size=4)
 PATHS = NAMES.map(lambda names: "/" + "/".join(names))
@@ -29,11 +28,6 @@ def test_the_longest_path_decides(
 ) -> None:
     profile = Profile(ProfileName.WORK, readable, writable, read_only, hidden)
     assert profile.access(path) is naive(profile, path)
-
-
-@pytest.mark.parametrize("path", ["/", "/a", "/etc/shadow"])
-def test_a_free_command_may_do_everything(path: str) -> None:
-    assert FREE.access(path) is Access.WRITE
 
 
 @given(LISTS, LISTS)
