@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.engine.parts import AgentParts
 from harness.engine.team.team import Team
 from harness.events import (
     Address,
@@ -59,16 +60,21 @@ def team_of(here: Stage) -> Team:
     return background.team
 
 
-async def until(here: Stage, holds: Callable[[], bool]) -> None:
+async def wait_for(parts: AgentParts, holds: Callable[[], bool]) -> None:
     """Wait for what members do."""
-    background, changed = here.agent.parts.background, asyncio.Event()
+    background, changed = parts.background, asyncio.Event()
     assert background is not None
     background.inbox.notify(changed.set)
-    here.agent.conversation.subscribe(lambda event: changed.set())
+    parts.core.conversation.subscribe(lambda event: changed.set())
     async with asyncio.timeout(60):
         while not holds():
             changed.clear()
             await changed.wait()
+
+
+async def until(here: Stage, holds: Callable[[], bool]) -> None:
+    """Wait for what members do."""
+    await wait_for(here.agent.parts, holds)
 
 
 async def at_rest(here: Stage) -> None:

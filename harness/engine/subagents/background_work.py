@@ -168,9 +168,8 @@ class BackgroundWork:
     def recall(self, events: Iterable[Event]) -> None:
         """Continue from the events of an earlier run of this session."""
         earlier = tuple(events)
-        if self._conversation.state.team:
-            self.team.recall(earlier)
-        for part in (self.inbox, self.subagents, self.fan_out, self.commands):
+        team = (self.team,) if self._conversation.state.team else ()
+        for part in (self.inbox, *team, self.subagents, self.fan_out, self.commands):
             part.recall(earlier)
 
     async def aclose(self) -> None:

@@ -432,6 +432,8 @@ class Team:
             self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools)
             if row.state in AT_WORK:
                 self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
+                text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it go on."
+                self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
         self._held = bool(self._members)
         if self._fold.rows:
             self._opened = asyncio.create_task(self._open(), name="mailboxes")
