@@ -34,21 +34,23 @@ def of_many(programs: int, doomed: int) -> list[Figure | str]:
             with sessions(Path(place).resolve(), programs, HOLD_S) as here:
                 up = here.let_go()
                 killed = kill_holders(here, doomed)
+                killed_at = time.time()
                 moments = check(here, here.ended(PATIENCE_S), killed.programs)
                 steps = here.steps
         except (AssertionError, RuntimeError, TimeoutError) as error:
             raise CommandFailed(str(error)) from error
     working = [moment for moment in moments if moment.at > up]
-    over = next(moment.at for moment in reversed(working) if moment.work) - up
+    last = next(moment.at for moment in reversed(working) if moment.work)
+    over = last - killed_at
     done = (programs - doomed) * AGENTS
     most = max(len(moment.work) for moment in working)
     return [
         f"most at work at any moment, by the log of the commands: {most} of {LIMIT}",
         f"killed while their agents worked: {doomed}, in {len(killed.until_one)} rounds; all others gave their answers",
         Figure("until all programs were up", up - began, "s"),
-        Figure(f"from then until the last of {done} agents had ended", over, "s"),
+        Figure(f"from the last kill until the last of {done} agents had ended", over, "s"),
         Figure("agents a second", done / over, "/s", note=f"of {LIMIT / HOLD_S:g} if a slot were never empty"),
-        Figure("steps of the store a second", steps / over, "/s"),
+        Figure("steps of the store a second", steps / (last - up), "/s"),
         _each("until a slot of the killed is taken again", killed.until_one),
         _each("until all of them are", killed.until_all),
         _each("until no process of the killed is left", killed.until_gone),

@@ -54,7 +54,8 @@ when = {{ offers = "agent" }}
 
 [[reply]]
 tools = [ {{ name = "bash", input = {{ command = '''
-{say} started >> {log}; sleep {hold_s}; {say} ended >> {log}''' }} }} ]
+{say} started >> {log}; while [ -e {held} ]; do sleep 0.1; done
+sleep {hold_s}; {say} ended >> {log}''', timeout = 600 }} }} ]
 when = {{ lacks = "agent" }}
 times = {agents}
 
@@ -156,12 +157,13 @@ class Sessions:
         self.folder = folder
         self.log = Log(folder / "log")
         self._mark = uuid4().hex
-        self._gate = folder / "gate"
+        self._gate, self._held = folder / "gate", folder / "held"
         self._opened: int | None = None
         self._programs: dict[int, subprocess.Popen[bytes] | Fork] = {}
         os.mkfifo(self._gate)
         (folder / "work").mkdir()
-        places = {"log": folder / "log", "gate": self._gate}
+        self._held.touch()
+        places = {"log": folder / "log", "gate": self._gate, "held": self._held}
         (folder / "script.toml").write_text(SCRIPT.format(say=SAY, agents=AGENTS, hold_s=hold_s, **places))
 
     # ── what a test does ────────────────────────────────────────────────────────────────────────
@@ -177,6 +179,10 @@ class Sessions:
         """Let all agents be asked for; returns the Unix time."""
         self._opened = os.open(self._gate, os.O_WRONLY)
         return time.time()
+
+    def let_agents_end(self) -> None:
+        """Agents no longer hold their slots for longer than they work."""
+        self._held.unlink()
 
     def kill(self, program: int) -> float:
         """End a program without a word, at a moment at which it does nothing; returns the Unix time."""
@@ -273,7 +279,8 @@ class Sessions:
 
 @contextmanager
 def sessions(folder: Path, programs: int, hold_s: float, *, warm: bool = False) -> Iterator[Sessions]:
-    """So many programs that are up, with agents that will each work for `hold_s` seconds. In the end all have ended.
+    """So many programs that are up, with agents that will each work for `hold_s` seconds, once they may end. In the
+    end all have ended.
 
     With `warm` they are forked from one that has loaded everything, which saves seconds of a processor for each.
     """
@@ -299,7 +306,10 @@ class Killed:
 
 
 def kill_holders(here: Sessions, wanted: int) -> Killed:
-    """Kill so many programs, each while it holds a slot: all that do so at a moment, then those that do so next."""
+    """Kill so many programs, each while it holds a slot: all that do so at a moment, then those that do so next.
+
+    Until then no agent ends, so that as many are at work at once as may be, however busy the machine is.
+    """
     killed = Killed(frozenset(), (), (), ())
     while left := wanted - len(killed.programs):
         here.wait(lambda: len(here.now.work) == LIMIT, 60)
@@ -316,6 +326,7 @@ def kill_holders(here: Sessions, wanted: int) -> Killed:
             (*killed.until_all, begun[freed - 1] - died),
             (*killed.until_gone, gone),
         )
+    here.let_agents_end()
     return killed
 
 

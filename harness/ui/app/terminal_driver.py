@@ -74,6 +74,14 @@ class TerminalDriver(LinuxDriver):
         if sys.__stderr__ is not None:
             self._file = cast(TextIOWrapper, TerminalStream(sys.__stderr__))
 
+    def write(self, data: str) -> None:
+        """Write; discard the text while another program has the terminal, and after the app has left it.
+
+        Textual would put it into a short queue that nobody reads then, and wait forever once that is full.
+        """
+        if self._writer_thread is not None and self._writer_thread.is_alive():
+            super().write(data)
+
     def show_title(self, text: str) -> None:
         """Set the title of the terminal, which is restored when the app ends or is suspended."""
         if text == self._title or os.environ.get("TERM", "") in WITHOUT_TITLE:

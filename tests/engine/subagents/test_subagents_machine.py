@@ -47,7 +47,6 @@ from harness.events import (
     WorkReleased,
 )
 from harness.processes import Processes, ProcessResult
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.agent import AgentArguments
 from harness.tools.background_commands import CommandState
 from harness.tools.tool import ToolContext
@@ -156,12 +155,9 @@ class CheapProcesses:
         cwd: Path,
         environment: Mapping[str, str],
         output: Path,
-        profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        call_id: str = "",
-        limit_memory: bool = False,
+        **_: object,
     ) -> CheapChild:
-        """Begin one."""
+        """Begin one, whatever it may do."""
         child = CheapChild(next(self._pids), output)
         self.all.add(child)
         return child
@@ -277,7 +273,6 @@ class Session:
         task.add_done_callback(self.callers.discard)
 
 
-@pytest.mark.stories
 @pytest.mark.parametrize("seed", range(5 if WHOLE else 1))
 async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing(seed: int, tmp_path: Path) -> None:
     dice, session = Random(seed), Session(tmp_path)

@@ -3,6 +3,9 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from typing import ClassVar
 
 import pytest
@@ -87,3 +90,34 @@ async def test_a_signal_after_its_end_does_not_cut_the_end_of_the_session_short(
     assert await asyncio.wait_for(task, 60) == 7
     assert signal.getsignal(number) is not signal.SIG_DFL
     os.kill(os.getpid(), number)
+
+
+LEAVES = """
+import asyncio
+from harness.ui.app.panel_view import SplitView
+from harness.ui.app.terminal_app import TerminalApp
+
+class Leaves(TerminalApp):
+    def compose(self):
+        yield SplitView()
+    def on_ready(self):
+        with self.suspend():
+            self.exit(5)
+        for _ in range(1_000):
+            self._driver.write("x")
+
+raise SystemExit(asyncio.run(Leaves().run_to_end()))
+"""
+
+
+def test_what_is_drawn_after_the_end_of_an_app_that_was_suspended_is_discarded() -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen([sys.executable, "-c", LEAVES], stdin=theirs, stdout=theirs, stderr=theirs) as program:
+        os.close(theirs)
+        shown = bytearray()
+        with suppress(OSError):  # the other end is closed
+            while data := os.read(ours, 65_536):
+                shown += data
+        assert program.wait() == 5
+    os.close(ours)
+    assert b"xxx" not in shown
