@@ -58,6 +58,10 @@ NAMES: Mapping[str, str] = MappingProxyType(
         "the same call fails forever": "同じ呼び出しがいつまでも失敗する",
         "the same call 50 times, news each time": "同じ呼び出しを 50 回、毎回新しい結果",
         "50 pages, one call each": "50 ページ、1 回ずつ呼び出す",
+        "a tool of an MCP server": "MCP サーバーのツール",
+        "an MCP server ends in a call, then the next call": "呼び出しの途中で MCP サーバーが終わり、次の呼び出し",
+        "an MCP server writes lines that are no messages": "MCP サーバーがメッセージではない行を書く",
+        "an MCP server never answers a call": "MCP サーバーが呼び出しに答えない",
         KILLED: "ターンの途中で kill -9、そして続行",
         **{name: f"コマンドの実行中に {number.name}" for name, number in SIGNALS.items()},
     }
@@ -109,6 +113,10 @@ CHECKS = LocalizedText(
 OTHERS = LocalizedText(
     "Hopeless faults and long work: {passed} of {of} as expected; not counted.",
     "回復できない障害と長い作業: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
+)
+SERVERS = LocalizedText(
+    "MCP servers: {passed} of {of} as expected; not counted.",
+    "MCP サーバー: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
 )
 MISSING = LocalizedText("Missing:", "足りないもの:")
 NOT_STARTED = LocalizedText(
@@ -259,7 +267,7 @@ def summary_lines(result: ExamResult, language: Language) -> Iterator[str]:
         survived = sum(part.verdict.passed for part in faults)
         yield SURVIVED.into(language).format(survived=survived, of=len(faults), needed=result.needed)
     yield VIOLATIONS.into(language).format(count=result.violations)
-    for template, parts in ((CHECKS, checks), (OTHERS, others)):
+    for template, parts in ((CHECKS, checks), (OTHERS, others), (SERVERS, result.servers)):
         if parts:
             passed = sum(part.verdict.passed for part in parts)
             yield template.into(language).format(passed=passed, of=len(parts))

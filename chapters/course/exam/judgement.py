@@ -35,6 +35,8 @@ class Observed:
     """How often the command of the good round ran; None: the program has no shell."""
     offers_tools: bool = True
     """Some request offered a tool."""
+    offers_server: bool = True
+    """Some request offered a tool of the MCP server, if there is one."""
     endless: bool = False
     """It was ended because it sent too many requests."""
 
@@ -82,6 +84,8 @@ def judge(row: FaultRow, seen: Observed) -> Verdict:
         return Verdict((Mechanism.OFFERED_TOOL,))
     if seen.rounds is not None and seen.rounds > row.rounds:
         return Verdict((row.mechanism if row.mechanism is Mechanism.CUT_CALL else Mechanism.CALLS_ONCE,))
+    if not seen.offers_server:
+        return Verdict((row.mechanism,))
     missing = _hopeless(row, seen) if row.kind is RowKind.HOPELESS else _answered(row, seen)
     return Verdict(() if missing is None else (missing,))
 

@@ -103,6 +103,12 @@ class Mechanism(Enum):
         "コマンドがプログラムの終了後も残ります (プロセスグループを作り、まとめて終了させます)",
     )
 
+    SERVERS = (
+        "s19",
+        "no tool of an MCP server, or no result of it when the server fails",
+        "MCP サーバーのツールが使えないか、サーバーが失敗したときの結果がありません",
+    )
+
     @property
     def where(self) -> str:
         """A chapter such as "s11"."""

@@ -5,12 +5,14 @@ reply where we would request it again. So each request is answered in four steps
 
 1. A request without tools in a conversation without tool calls is an aside, such as one for a title. It uses no entry.
 2. The entry of the script answers any other; after the last one the answer of the row is repeated.
-3. A call of `bash` becomes a call of the shell that the request offers, or of the tool nearest to one.
+3. A call of `bash` becomes a call of the shell that the request offers, or of the tool nearest to one. A tool of an MCP
+   server gets the name that the program gave it.
 4. A text whose beginning is in the history already, because the program kept it, continues from there.
 
 A request that is not streamed gets a cut tool call as the API gives it: with `max_tokens` and empty input.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import takewhile
@@ -77,6 +79,12 @@ def shell_of(body: Json) -> OfferedTool | None:
     return named or next((tool for tool in offered.tools if tool.field_for("command")), None)
 
 
+def server_tool_of(tool: str, body: Json) -> str | None:
+    """What a program calls a tool of the MCP server: the shortest name that ends like it; None: nothing."""
+    names = [str(each.get("name")) for each in body.get("tools") or ()]
+    return min((name for name in names if re.search(rf"(?:^|[^A-Za-z0-9]){tool}$", name)), key=len, default=None)
+
+
 def fitted(reply: ScriptedReply, body: Json, answer: str) -> ScriptedReply:
     """The reply for this client: its tools, and no text that it has already."""
     parts = [_called(part, body) if isinstance(part, ToolUse) else part for part in reply.parts]
@@ -86,6 +94,8 @@ def fitted(reply: ScriptedReply, body: Json, answer: str) -> ScriptedReply:
 
 
 def _called(call: ToolUse, body: Json) -> Part:
+    if call.name.startswith("mcp__"):
+        return replace(call, name=server_tool_of(call.name.rpartition("__")[2], body) or call.name)
     if call.name != SHELL:
         return call
     tool, roles = _nearest(body)

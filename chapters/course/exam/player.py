@@ -15,16 +15,18 @@ from chapters.course.exam.judgement import (
     judge_ended,
     lost,
 )
+from chapters.course.exam.playback import ExamPlayback
 from chapters.course.exam.program import Program
-from chapters.course.exam.rows import ANSWER, FINAL, GOOD_ROUND, ROWS, FaultRow, RowKind
+from chapters.course.exam.rows import ANSWER, FINAL, GOOD_ROUND, ROWS, SERVER_ROWS, FaultRow, RowKind
 from chapters.course.exam.scratch import ExamLimits, Scratch
 from harness.events import Json
+from harness.practice.script import Script
 from harness.processes import Processes, ProcessLimits
 
 PROMPT, CONTINUE_PROMPT = "What does the note hold?", "Please continue."
 KILLED = "kill -9 in a turn, then continue"
 SIGNALS = {f"{number.name} while a command runs": number for number in (signal.SIGTERM, signal.SIGINT)}
-_ROWS: Mapping[str, FaultRow] = {row.name: row for row in ROWS}
+_ROWS: Mapping[str, FaultRow] = {row.name: row for row in (*ROWS, *SERVER_ROWS)}
 _START = next(row.name for row in ROWS if row.kind is RowKind.START)
 PARTS: tuple[str, ...] = (
     *sorted(_ROWS, key=lambda name: (name != _START, not _ROWS[name].slow)),
@@ -95,8 +97,10 @@ class _Stage:
     processes: Processes
     limits: ExamLimits
 
-    def scratch(self, script: str, answer: str = ANSWER) -> Scratch:
-        return Scratch(self.program, self.processes, self.limits, script, answer)
+    def scratch(self, script: str, answer: str = ANSWER, server: str | None = None) -> Scratch:
+        return Scratch(
+            self.program, self.processes, self.limits, ExamPlayback(Script.parse(script, "exam"), answer), server
+        )
 
 
 async def _play(stage: _Stage, name: str) -> Played:
@@ -111,7 +115,7 @@ async def _play(stage: _Stage, name: str) -> Played:
 
 
 async def _play_row(stage: _Stage, row: FaultRow) -> Observed:
-    async with stage.scratch(row.script, row.answer or ANSWER) as scratch:
+    async with stage.scratch(row.script, row.answer or ANSWER, row.server) as scratch:
         return await scratch.run(PROMPT, seconds=stage.limits.silent_row_s if row.is_silent else stage.limits.row_s)
 
 

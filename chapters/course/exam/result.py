@@ -48,6 +48,11 @@ class ExamResult:
         return self._of(RowKind.HOPELESS) + self._of(RowKind.STEADY)
 
     @property
+    def servers(self) -> tuple[Played, ...]:
+        """Faults of MCP servers, which do not count."""
+        return self._of(RowKind.SERVER)
+
+    @property
     def violations(self) -> int:
         """Requests with an invalid history."""
         return sum(_violations(part) for part in self.parts)
@@ -63,7 +68,7 @@ class ExamResult:
             and survived >= self.needed
             and self.violations == 0
             and checked
-            and (self.is_whole or all(part.verdict.passed for part in self.others))
+            and (self.is_whole or all(part.verdict.passed for part in self.others + self.servers))
         )
 
     @property

@@ -46,6 +46,9 @@ class RowKind(Enum):
     """An exit code other than 0 and a line that says why."""
     STEADY = auto()
     """No fault: long work that must not be stopped."""
+    SERVER = auto()
+    """The answer, once, and exit code 0, although the tool of an MCP server fails. Only a program with a client of MCP
+    can do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,9 @@ class FaultRow:
     """stderr must be empty: nothing stepped in."""
     slow: bool = False
     """Takes more than 10 seconds with the default limits."""
+    server: str | None = None
+    """The folder has an `.mcp.json` with the server of `harness practice mcp`, which has this fault; empty: it has
+    none. None: there is no such file."""
     kind: RowKind = RowKind.RECOVERABLE
     mechanism: Mechanism = Mechanism.RETRY
     """What a program lacks that fails in this row."""
@@ -254,4 +260,33 @@ ROWS: tuple[FaultRow, ...] = (
     _stuck("the same call fails forever", "cat missing.txt"),
     _fifty("the same call 50 times, news each time", "wc -l < rounds.txt"),
     _fifty("50 pages, one call each", "echo page {number}"),
+)
+
+
+def _server(name: str, fault: str, calls: tuple[str, ...], final: str, answer: str) -> FaultRow:
+    """Calls of tools of the practice MCP server, and the answer."""
+    replies = (f"\n[[reply]]\ntools = [{{ name = 'mcp__practice__{call}', input = {{}} }}]\n" for call in calls)
+    return FaultRow(
+        *(name, "".join((*replies, final)), (2, 8)),
+        answer=answer,
+        rounds=0,
+        server=fault,
+        kind=RowKind.SERVER,
+        mechanism=Mechanism.SERVERS,
+    )
+
+
+_WORKED = """
+[[reply]]
+text = "The server has done its work: it {said}."
+fills = { said = '(worked)' }
+"""
+_BY_TOOL = (_WORKED, "The server has done its work: it worked.")
+"""The answer needs what the tool says."""
+
+SERVER_ROWS: tuple[FaultRow, ...] = (
+    _server("a tool of an MCP server", "", ("work",), *_BY_TOOL),
+    _server("an MCP server ends in a call, then the next call", "", ("die", "work"), *_BY_TOOL),
+    _server("an MCP server writes lines that are no messages", "bad-bytes", ("work",), *_BY_TOOL),
+    _server("an MCP server never answers a call", "hang", ("work",), FINAL, ANSWER),
 )

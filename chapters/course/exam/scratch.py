@@ -1,9 +1,11 @@
 """One run of the program: an empty folder, a practice server of its own, and nothing left at the end."""
 
 import asyncio
+import json
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,12 +14,12 @@ from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from chapters.course.exam.judgement import Ended, Observed
-from chapters.course.exam.playback import ExamPlayback, shell_of
+from chapters.course.exam.playback import ExamPlayback, server_tool_of, shell_of
 from chapters.course.exam.program import Program
 from harness.events import Json
+from harness.practice import mcp_server
 from harness.practice.checks.request import check_messages
 from harness.practice.checks.rules import ServedModel, ServerRules
-from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.wire.recorded import RecordedExchange
 from harness.processes import Processes, ProcessLimits
@@ -26,6 +28,8 @@ from harness.processes.outcome import MARK
 OUTPUT_BYTES = 200_000
 """Bytes of each output stream to keep, from the beginning."""
 POLL_S = 0.05
+SERVER_MS = 3_000
+"""Milliseconds of a call of the MCP server without a sign of life, as `.mcp.json` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,20 @@ class ExamLimits:
 class Scratch:
     """A program in an empty folder with a server of its own. Leaving ends whatever it started."""
 
-    def __init__(self, program: Program, processes: Processes, limits: ExamLimits, script: str, answer: str) -> None:
-        """`script` is what the model says, and `answer` the whole text that it ends with."""
+    def __init__(
+        self,
+        program: Program,
+        processes: Processes,
+        limits: ExamLimits,
+        playback: ExamPlayback,
+        server: str | None = None,
+    ) -> None:
+        """`playback` is what the model says; `server` as in `FaultRow`."""
         self._program = program
         self._processes = processes
         self._limits = limits
-        parsed = Script.parse(script, "exam")
-        self._server = PracticeServer(script=ExamPlayback(parsed, answer), on_exchange=self._exchanged)
+        self._server = PracticeServer(script=playback, on_exchange=self._exchanged)
+        self._mcp = server
         self._place = TemporaryDirectory(prefix="harness-exam-", ignore_cleanup_errors=True)
         self._mark = f"exam-{token_hex(8)}"
         self._too_many = asyncio.Event()
@@ -65,6 +76,10 @@ class Scratch:
         self._folder = Path(self._place.name).resolve()
         for name in ("work", "home"):
             (self._folder / name).mkdir()
+        if self._mcp is not None:
+            args = [mcp_server.__file__, *(["--fault", self._mcp] if self._mcp else [])]
+            entry = {"command": sys.executable, "args": args, "timeout": SERVER_MS}
+            (self._work / ".mcp.json").write_text(json.dumps({"mcpServers": {"practice": entry}}), "utf-8")
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -137,7 +152,8 @@ class Scratch:
             tuple(problem for body in bodies if (problem := violation(body)) is not None),
             _lines(self._work / "rounds.txt") if has_shell else None,
             bool(offered),
-            self._too_many.is_set(),
+            offers_server=self._mcp is None or any(server_tool_of("work", body) for body in offered),
+            endless=self._too_many.is_set(),
         )
 
     async def start(self, *arguments: str) -> None:

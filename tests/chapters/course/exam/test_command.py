@@ -40,7 +40,7 @@ while True:
     messages.append({"role": "user", "content": results})
 print("".join(block["text"] for block in reply["content"] if block["type"] == "text"))
 """
-WHOLE = "harness --yolo --model $MY_AGENT_MODEL --fallback-model $MY_AGENT_FALLBACK_MODEL -p"
+WHOLE = "harness --yolo --trust-folder --model $MY_AGENT_MODEL --fallback-model $MY_AGENT_FALLBACK_MODEL -p"
 
 
 @pytest.fixture(autouse=True)
@@ -68,13 +68,23 @@ def test_a_bare_loop_is_shown_what_it_lacks(capsys: pytest.CaptureFixture[str]) 
     assert "0 of 2 recoverable faults survived; 2 are needed." in lines
 
 
+def test_a_server_that_fails_needs_a_client_and_is_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--final", "naive.py", "--parts", "one tool/never answers a call"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert "✗ an MCP server never answers a call" in lines
+    assert "MCP servers: 0 of 1 as expected; not counted." in lines
+    own = f"{Path(__file__).parents[4]}/chapters/s19_mcp/my_agent.py --yolo"
+    assert main(["check", "--final", own, "--parts", "one tool/ends in a call"]) == 0
+    assert "MCP servers: 1 of 1 as expected; not counted." in capsys.readouterr().out
+
+
 def failures(lines: list[str]) -> list[tuple[int, str]]:
     return [(at, line) for at, line in enumerate(lines) if line.startswith("✗")]
 
 
 @pytest.mark.stories
 def test_the_program_itself_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    parts = "one tool/max_tokens once/kill"
+    parts = "one tool/max_tokens once/kill/MCP server"
     assert main(["check", "--final", WHOLE, "--parts", parts, "--language", "ja"]) == 0
     out = capsys.readouterr().out
     assert "✗" not in out
