@@ -289,6 +289,19 @@ class Connection:
                 call.exception()  # looked at, so that asyncio does not report it as lost
 
 
+def addresses_in(error: Exception) -> tuple[Any, ...]:
+    """The addresses (`ElicitRequestURLParams`) that a server wants the user to open before a call; none as a rule."""
+    from mcp.types import URL_ELICITATION_REQUIRED, ElicitRequestURLParams
+
+    if getattr(error, "code", None) != URL_ELICITATION_REQUIRED:
+        return ()
+    try:
+        entries = getattr(error, "data", {})["elicitations"]
+        return tuple(ElicitRequestURLParams.model_validate(one) for one in entries)
+    except (KeyError, TypeError, ValueError):
+        return ()
+
+
 def schema_problem(schema: Any) -> str:
     """Why the Messages API would refuse the schema of a tool, which refuses the whole request; empty: it would not."""
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
@@ -466,7 +479,7 @@ async def _client(
     async def logged(params: Any) -> None:
         if made:
             said = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
-            made[0].logged.append(shorten_line(f"{params.level}: {said}", 300))
+            made[0].logged.append(shorten_line(f"{params.level}: {said[:300]}", 300))
 
     async def roots(context: Any) -> Any:
         found = [Root.model_validate({"uri": path.as_uri(), "name": path.name}) for path in callbacks.roots()]

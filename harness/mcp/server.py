@@ -7,7 +7,7 @@ idle. Its last good list of tools stays, whatever happens to it.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from harness.mcp.connection import (
     ServerResource,
     ServerTool,
     SignInError,
+    addresses_in,
     connected,
     follow_changes,
     why_ended,
@@ -192,18 +193,23 @@ class McpServer:
         return self._connection
 
     async def call(self, tool: str, arguments: Json, **limits: Any) -> Any:
-        """The answer of a tool. A request that the server refused because it did not know the session (HTTP 404) is
-        made once more, since nothing was run. Raises McpError and what the SDK raises."""
+        """The answer of a tool. A request that the server refused because it did not know the session (HTTP 404), or
+        because the user has to open an address first, is made once more, since nothing was run. Raises McpError and
+        what the SDK raises."""
         connection = await self.ready(READY_S)
         with self._under_way():
             try:
                 answer = await connection.call(tool, arguments, **limits)
-            except Exception:
-                if self.status != 404 or connection.closed.is_set():
+            except Exception as error:
+                if addresses := addresses_in(error):
+                    if not await self._visited(addresses):
+                        raise
+                elif self.status != 404 or connection.closed.is_set():
                     raise
-                connection.closed.set()
-                self._connection = None  # its task has not seen the end yet
-                connection = await self.ready(READY_S)
+                else:
+                    connection.closed.set()
+                    self._connection = None  # its task has not seen the end yet
+                    connection = await self.ready(READY_S)
                 answer = await connection.call(tool, arguments, **limits)
         self._failures = 0
         return answer
@@ -261,6 +267,15 @@ class McpServer:
             return await self._answer(shared.sample, params) or ErrorData(code=-1, message=NOT_NOW)
 
         return replace(shared, elicit=elicit, sample=sample if shared.sample is not None else None)
+
+    async def _visited(self, addresses: Iterable[Any]) -> bool:
+        """Whether the user has opened all addresses that the server wants before a call."""
+        ask = self._parts.callbacks.elicit
+        for address in addresses:
+            answer = await self._answer(ask, address)
+            if answer is None or answer.action != "accept":
+                return False
+        return True
 
     async def _answer(self, ask: Callable[[str, Any], Awaitable[Any]], params: Any) -> Any:
         """The answer to a request of the server; None: it may not ask, or the request of ours has ended."""

@@ -238,7 +238,14 @@ class Server:
                 self.request(id, "elicitation/create", {"message": "Who are you?", "requestedSchema": schema})
             case "visit":
                 where = {"mode": "url", "url": given["text"], "elicitationId": "e1", "message": "Sign in there."}
-                self.request(id, "elicitation/create", where)
+                if not given.get("first"):
+                    self.request(id, "elicitation/create", where)
+                elif given["text"] in self.kept:
+                    self.write(id=id, result=text_of("visited"))
+                else:
+                    self.kept.append(given["text"])
+                    wanted = {"code": -32042, "message": "sign in first", "data": {"elicitations": [where]}}
+                    self.write(id=id, error=wanted)
             case "sample":
                 said = [{"role": "user", "content": {"type": "text", "text": given["text"]}}]
                 wanted = {"systemPrompt": "Be short.", "maxTokens": 200, "messages": said}

@@ -138,6 +138,18 @@ async def test_a_server_is_killed_on_purpose_under_the_next_call_and_comes_back(
         assert charged == ["mcp__p", "mcp__p:append"]
 
 
+@pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.stories)])
+async def test_a_server_that_is_killed_again_and_again_is_one_charge_each_time(place: Place, kills: int) -> None:
+    calls = [reply("mcp__p__die"), reply("mcp__p__echo", 'text = "a"')] * kills
+    more: dict[str, Any] = {"loop_intervention": False, "failure_budget": kills + 1}
+    async with await place.session(calls, **more) as session:
+        events = await played(session)
+        rows = [row.tool for row in session.breakers.health if row.tool.startswith("mcp__")]
+    assert [end.outcome for end in ends(events)] == [ToolOutcome.BROKEN, ToolOutcome.OK] * kills
+    assert [event.tool for event in events if isinstance(event, FailureCharged) and event.cost] == ["mcp__p"] * kills
+    assert rows == ["mcp__p"]
+
+
 async def test_a_tool_that_fails_has_a_breaker_of_its_own_and_the_server_keeps_its(place: Place) -> None:
     calls = [reply("mcp__p__echo", 'text = "a"')] * 4
     bad = {"p": practice("bad-result")}
@@ -449,6 +461,16 @@ async def test_an_address_of_a_server_is_shown_whole(
     assert json.loads(end.detail) == {"action": action}
     assert all("of example.com" in asked.question and asked.question.endswith(LONG) for asked in user.asked)
     assert len(user.asked) == len(answers)
+
+
+@pytest.mark.parametrize(("answer", "detail"), [("Yes", "visited"), ("No", "sign in first")])
+async def test_a_call_that_needs_an_address_first_is_made_once_more(place: Place, answer: str, detail: str) -> None:
+    user = Answers(UserAnswer("option", answer))
+    call = reply("mcp__p__visit", 'text = "https://example.com/", first = true')
+    async with await place.session([call], asker=user) as session:
+        (end,) = ends(await played(session))
+    assert detail in end.detail + end.summary
+    assert len(user.asked) == 1
 
 
 async def test_without_a_user_forms_are_declined_and_the_model_cannot_be_asked(place: Place) -> None:
