@@ -20,7 +20,8 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp", "team"}
+SUBJECTS |= {"worktrees", "journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp"}
+SUBJECTS |= {"team"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {

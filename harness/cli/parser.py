@@ -180,6 +180,7 @@ def agent_parser() -> "ArgumentParser":
         help="let the model start members that stay and write to each other",
     )
     add("--cwd", metavar="FOLDER", help="the folder to work in")
+    add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a worktree, made where there is none")
     add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
     add("--add-dir", action="append", metavar="DIR", help="a further folder to read and change like the first")
     add("--mcp-config", action="append", metavar="FILE", help="MCP servers of this session, also as JSON")

@@ -22,6 +22,7 @@ from harness.events import (
     tasks,
     team,
     tool_calls,
+    worktrees,
 )
 from harness.events.admission import *  # noqa: F403
 from harness.events.background import *  # noqa: F403
@@ -39,6 +40,7 @@ from harness.events.steering import *  # noqa: F403
 from harness.events.tasks import *  # noqa: F403
 from harness.events.team import *  # noqa: F403
 from harness.events.tool_calls import *  # noqa: F403
+from harness.events.worktrees import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += admission.__all__
@@ -57,3 +59,4 @@ __all__ += steering.__all__
 __all__ += tasks.__all__
 __all__ += team.__all__
 __all__ += tool_calls.__all__
+__all__ += worktrees.__all__

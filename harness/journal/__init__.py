@@ -22,6 +22,7 @@ from harness.journal.session_state import (
     title_of,
 )
 from harness.journal.sessions import (
+    WORKTREES,
     SessionSummary,
     agents_folder,
     close_to_others,
@@ -40,6 +41,7 @@ from harness.journal.sessions import (
 from harness.journal.writer import Journal, Recorder, unobserved, writer_of
 
 __all__ = [
+    "WORKTREES",
     "CompactionCounts",
     "Journal",
     "JournalContents",

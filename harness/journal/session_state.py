@@ -41,6 +41,7 @@ from harness.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WorktreeEntered,
 )
 from harness.journal.records import Record
 
@@ -227,6 +228,8 @@ class SessionState:
     """The tools of MCP servers that requests list; None: not chosen yet."""
     board: str = ""
     """File name of its task board; empty: it uses none."""
+    worktree: str = ""
+    """Name of the worktree that it works in; empty: it works in the user's own tree."""
     planning: int | None = None
     """Turns before plan mode began; None: it is off."""
     team: bool = False
@@ -356,6 +359,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             )
         case SessionResumed():
             return replace(state, model=event.model, effort=event.effort)
+        case WorktreeEntered(name=name, path=path):
+            return replace(state, worktree=name, workspace=path)
         case SettingChanged(name="effort", value=effort):
             return replace(state, effort="" if effort == OWN_EFFORT else effort)
         case SettingChanged(name="model", value=model):

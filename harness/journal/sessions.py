@@ -24,6 +24,8 @@ from harness.journal.writer import writer_of
 NEAR_LINES = 100
 """Lines at either end of a file that are searched for the first prompt and the end of the last turn."""
 LATEST = "latest"
+WORKTREES = "worktrees"
+"""In the state folder; in it are the worktrees of each workspace, under its name for a folder."""
 OWN_FOLDERS = ("sessions", "logs", "boards", "schedules", "slots")
 """Folders of this program in the state folder."""
 
@@ -68,8 +70,11 @@ def close_to_others(state: Path, workspace: Path) -> None:
 
 
 def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:
-    """The folder of a workspace's sessions; `state_dir` as in `state_folder`."""
-    return state_folder(state_dir) / "sessions" / workspace_slug(workspace)
+    """The folder of a workspace's sessions, also for one of its worktrees; `state_dir` as in `state_folder`."""
+    state, root = state_folder(state_dir), workspace.resolve()
+    trees = state.resolve() / WORKTREES
+    slug = root.relative_to(trees).parts[:1] if root.is_relative_to(trees) else ()
+    return state / "sessions" / (slug[0] if slug else workspace_slug(root))
 
 
 def outputs_folder(path: Path) -> Path:

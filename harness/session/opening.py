@@ -32,6 +32,7 @@ from harness.events import (
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.permissions import Mode
 from harness.sandbox import SandboxState
+from harness.session import worktrees
 from harness.session.session import Session
 from harness.settings import PRACTICE_MODEL, LoadedSettings, Settings, load
 from harness.tools.workspace import Workspace
@@ -52,6 +53,8 @@ class Opening:
     """The permission mode that it begins in; empty: that of the settings, or plan mode where it is resumed in that."""
     steps: tuple[str, ...] = ()
     """The checklist that it begins with."""
+    worktree: str | None = None
+    """The worktree that it works in, made where there is none; empty: a new one; None: that of a resumed session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,9 @@ async def open_session(
     kept = await _journal(loaded.settings, opening or Opening())
     try:
         settings = _with_choices_of(kept.state, loaded) if kept.resumes else loaded.settings
+        name = opening.worktree if opening and opening.worktree is not None else kept.state.worktree or None
+        entry = await worktrees.enter(settings, name, kept.journal.session_id)
+        settings = entry.settings
         masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
         await _replayed(kept, observer, masking)
         recorder = Recorder(kept.journal, observer)
@@ -116,6 +122,7 @@ async def open_session(
             await agent.open()
     except BaseException:
         kept.journal.close()
+        await worktrees.leave(loaded.settings, kept.journal.session_id)
         raise
     sandbox = agent.parts.core.shared.processes.sandbox
     try:
@@ -128,12 +135,16 @@ async def open_session(
             "begin a new session."
         ) from error
     _announce(agent.parts, kept, opening or Opening(), await in_thread(lambda: sandbox.state))
+    for event in entry.events:
+        agent.conversation.emit(event)
     sandbox.take_change()
     if warm and (servers := agent.parts.core.shared.mcp) is not None:
         servers.start()
     if agent.parts.background is not None and _wants_schedule(agent.parts):
         agent.parts.background.schedule.start()
-    return Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)
+    session = Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)
+    session.begun = entry.events
+    return session
 
 
 def _check(loaded: object, opening: object, observer: object) -> None:

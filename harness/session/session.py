@@ -24,18 +24,20 @@ from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.user_commands import UserCommands
-from harness.events import Event, ToolCall, TransitionCode, TurnEnded
+from harness.events import Event, Notice, ToolCall, TransitionCode, TurnEnded, WorktreeLeft
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
 from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
 from harness.session.sandbox import SandboxReport, sandbox_report
+from harness.session.worktrees import leave, worktrees_for
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files
 from harness.tools.tool import Effect, Tool, ToolResult
 from harness.tools.workspace import sendable
+from harness.worktrees import Worktrees
 
 if TYPE_CHECKING:
     from harness.mcp.connection import ServerPrompt
@@ -105,6 +107,10 @@ class Session:
         self.processes = parts.core.shared.processes
         self.faults = parts.faults
         """Faults ordered on purpose."""
+        self.begun: tuple[Event, ...] = ()
+        """What its opening found about worktrees."""
+        self.left: list[WorktreeLeft] = []
+        """Worktrees that were left when the session was closed."""
         self._agent = agent
         self._parts = parts
         self._recorder = recorder
@@ -352,6 +358,11 @@ class Session:
         return file
 
     @property
+    def worktrees(self) -> Worktrees:
+        """The worktrees of the repository."""
+        return worktrees_for(self.settings, self.processes, self.id)
+
+    @property
     def retirements(self) -> tuple[str, ...]:
         """A sentence for each model of the settings that is retired or soon will be."""
         return retirements(self.settings, SystemClock())
@@ -387,10 +398,22 @@ class Session:
         return secrets_of(self.settings, os.environ)
 
     async def aclose(self) -> None:
-        """Close connections and journal. Raises JournalError when the end of the journal could not be written."""
+        """Close connections and journal, and leave the worktrees of the session. Raises JournalError when the end of
+        the journal could not be written."""
         await self._agent.aclose()
+        await self._leave_worktrees()
         if self._recorder is not None:
             self._recorder.journal.close()
+
+    async def _leave_worktrees(self) -> None:
+        try:
+            left = await leave(self.settings, self.id)
+        except HarnessError as error:
+            self.conversation.emit(Notice("warning", f"a worktree is left as it is: {error}"))
+            return
+        for event in left:
+            self.left.append(event)
+            self.conversation.emit(event)
 
     async def __aenter__(self) -> Self:
         return self

@@ -18,6 +18,7 @@ from harness.settings.value_types import (
     Domains,
     EffortLevel,
     FanOutAnswer,
+    FilePatterns,
     Headers,
     Hooks,
     Hosts,
@@ -227,6 +228,12 @@ class Settings(BaseModel):
     board: BoardChoice = "off"
     """The task board that the model has tools for: that of this session ("session"), or one of the repository by its
     name, which all its sessions and worktrees share. A resumed session keeps its board."""
+    worktree_files: FilePatterns = (".env", ".env.local")
+    """Files that git ignores and that a new worktree needs as well: they are copied from your own tree."""
+    check_command: Text | None = None
+    """The command that says whether merged worktrees work, such as "pytest -q"; unset: they are merged untested."""
+    check_timeout_s: Seconds = 1_800.0
+    """Time limit of that command, in seconds."""
     team: Switch = False
     """The model has tools to start members: subagents with a name that stay, remember, and write to each other. A
     resumed session keeps its members."""

@@ -72,6 +72,14 @@ def hosts_in(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _file_patterns(value: object) -> object:
+    """Patterns of files in a repository."""
+    patterns = _names(value)
+    if any(one[0] in "/~" or {"..", ".git", "**"}.intersection(one.split("/")) for one in patterns):
+        raise ValueError("not a list of files in the repository")
+    return patterns
+
+
 def _variables(value: object) -> object:
     """Names of environment variables; `*` stands for any characters."""
     names = _names(value)
@@ -158,6 +166,11 @@ Hosts = Annotated[
 ]
 Variables = Annotated[
     tuple[str, ...], BeforeValidator(_variables), ValueHint('a list of variables, such as ["NPM_TOKEN", "AWS_*"]')
+]
+FilePatterns = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_file_patterns),
+    ValueHint('a list of files in the repository, such as [".env", "config/*.local"]'),
 ]
 Hooks = Annotated[
     tuple[InstanceOf[Hook], ...], ValueHint("tables [[hooks]] with event and command; in a variable as JSON")

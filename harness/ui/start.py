@@ -142,7 +142,8 @@ def _opening(options: Namespace, loaded: "LoadedSettings") -> "Opening":
     from harness.session import Opening
 
     mode = loaded.settings.permission_mode if options.permission_mode else ""
-    return Opening("latest" if options.go_on else options.resume, options.fork_session, mode)
+    resume = "latest" if options.go_on else options.resume
+    return Opening(resume, options.fork_session, mode, worktree=options.worktree)
 
 
 def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
@@ -150,5 +151,6 @@ def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settin
         from harness.session import Opening
         from harness.ui.plain.repl import repl
 
-    opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
+    resume = "latest" if options.go_on else options.resume
+    opening = Opening(resume, options.fork_session, worktree=options.worktree)
     return repl(loaded, opening, options.prompt, sys.stdin, sys.stdout, reread=reread, log=log)

@@ -3,21 +3,10 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
-
-from harness.worktrees.git import WorktreeError
+from pathlib import Path
 
 MOST_FILES = 50
 MOST_BYTES = 1_000_000
-
-
-def require_patterns(patterns: Sequence[str]) -> None:
-    """Raises WorktreeError for a pattern that leads out of the repository, or everywhere in it."""
-    for pattern in patterns:
-        parts = PurePosixPath(pattern).parts
-        if not parts or pattern.startswith(("/", "~")) or {"..", ".git", "**"}.intersection(parts):
-            remedy = "name files in the repository, such as .env or config/*.local"
-            raise WorktreeError(f"worktree_files has {pattern!r}: {remedy}.")
 
 
 def copied(main: Path, tree: Path, patterns: Sequence[str]) -> None:

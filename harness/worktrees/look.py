@@ -64,27 +64,27 @@ class Worktree:
         """Options of git that name it, also where the file .git in it is gone."""
         return f"--git-dir={self.admin}", f"--work-tree={self.path}"
 
-    def held_by(self, *, ours: bool = False) -> str:
-        """Who uses it; empty: nobody. With `ours` this process counts as well."""
-        if not self.lock or self.kept:
+    def held_by(self, but: str = "") -> str:
+        """Who uses it, other than the session `but` of this process; empty: nobody."""
+        if not self.lock or self.kept or self.lock == lock_reason(but):
             return ""
         found = _LOCK.fullmatch(self.lock)
         if found is None:
             return f"a lock ({self.lock}; `git worktree unlock {self.path}` removes it)"
         owner = ProcessOwner(found[1], found[4], int(found[2]), found[3])
-        mine = (owner.pid, owner.started_at) == ((us := this_process("")).pid, us.started_at)
-        return f"session {owner.session} (process {owner.pid})" if lives(owner) and (ours or not mine) else ""
+        return f"session {owner.session} (process {owner.pid})" if lives(owner) else ""
 
 
 def lock_reason(session: str) -> str:
-    """The reason of the lock on a tree that this process uses."""
+    """The reason of the lock on a tree that this session of this process uses."""
     us = this_process(session)
     return f"harness: session {us.session or '-'} pid {us.pid} started {us.started_at} on {us.host}"
 
 
-async def look(git: Git, tree: Worktree, main: Path) -> TreeState:
-    """The state of a tree; `main` is the top of the tree that it was made from. Raises WorktreeError."""
-    state = TreeState(held_by=tree.held_by(), branch=tree.branch, missing=not tree.path.is_dir())
+async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
+    """The state of a tree for this session of this process; `main` is the top of the user's own tree. Raises
+    WorktreeError."""
+    state = TreeState(held_by=tree.held_by(session), branch=tree.branch, missing=not tree.path.is_dir())
     if Path(os.path.realpath(tree.path)) != tree.path:
         return replace(state, odd="it is behind a link, which is not followed")
     moved = await in_thread(partial(_moves, tree.admin))

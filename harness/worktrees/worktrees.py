@@ -16,19 +16,16 @@ from itertools import count
 from pathlib import Path
 from secrets import token_hex
 
-from filelock import FileLock, Timeout
-
 from harness.base.concurrency import in_thread
 from harness.base.files import replace_atomically
-from harness.journal import workspace_slug
+from harness.journal import WORKTREES, workspace_slug
 from harness.policies.worktrees.removal import Removal, name_problem, removal
 from harness.processes import Processes
 from harness.tasks.places import project_slug
-from harness.worktrees.copies import copied, require_patterns
+from harness.worktrees.copies import copied
 from harness.worktrees.git import IDENTITY, Git, WorktreeError
 from harness.worktrees.look import BASE, BRANCH, KEEPS, KEPT, Worktree, lock_reason, look, moves_of
 
-FOLDER = "worktrees"
 LOCK_S = 60.0
 """Another process may make or remove a tree of the same repository for so long."""
 MOST_TREES = 40
@@ -68,7 +65,7 @@ class Worktrees:
     @property
     def folder(self) -> Path:
         """Where the trees are."""
-        return self._state / FOLDER / workspace_slug(self._workspace)
+        return self._state / WORKTREES / workspace_slug(self._workspace)
 
     async def repository(self) -> Repository:
         """The repository. Raises WorktreeError with what git needs where there can be no worktrees."""
@@ -90,8 +87,10 @@ class Worktrees:
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Repository]:
         """Nobody else makes or removes trees of this repository during the block. Raises WorktreeError."""
+        from filelock import FileLock, Timeout
+
         here = await self.repository()
-        path = self._state / FOLDER / f"{project_slug(here.top)}.lock"
+        path = self._state / WORKTREES / f"{project_slug(here.top)}.lock"
         lock = FileLock(path, timeout=LOCK_S, mode=0o600, thread_local=False)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -140,6 +139,10 @@ class Worktrees:
         there = ", ".join(tree.name for tree in trees)
         raise WorktreeError(f"There is no worktree {name!r}; " + (f"there are {there}." if there else "there is none."))
 
+    def uses(self, tree: Worktree) -> bool:
+        """This session has locked the tree."""
+        return tree.lock == lock_reason(self._session)
+
     def workspace_in(self, tree: Worktree) -> Path:
         """The workspace of a session in a tree: the same folder of the repository."""
         return tree.path if self._here is None else (tree.path / self._here.below)
@@ -147,7 +150,7 @@ class Worktrees:
     async def removal(self, name: str) -> Removal:
         """What it would mean to remove a tree now. Raises WorktreeError."""
         here = await self.repository()
-        return removal(await look(self.git, await self.find(name), here.top))
+        return removal(await look(self.git, await self.find(name), here.top, self._session))
 
     async def uncommitted(self) -> int:
         """Files of the user's tree that differ from its commit, and so are in no worktree."""
@@ -166,7 +169,6 @@ class Worktrees:
 
         Raises WorktreeError.
         """
-        require_patterns(copies)
         async with self._alone() as here:
             trees = await self.trees()
             names = await self._taken(here, trees)
@@ -177,7 +179,7 @@ class Worktrees:
                 if len(trees) >= MOST_TREES:
                     raise WorktreeError(f"There are {len(trees)} worktrees, the most; /worktree remove removes one.")
                 return await self._make(here, name, base, copies)
-            if holder := tree.held_by():
+            if holder := tree.held_by(self._session):
                 raise WorktreeError(f"The worktree {name} is in use by {holder}; choose another name.")
             if not tree.base or not (tree.path / ".git").is_file():
                 await self._restore(here, tree)
@@ -237,8 +239,9 @@ class Worktrees:
         """Let a tree stay whatever is in it, until it is removed by name. Raises WorktreeError."""
         async with self._alone():
             tree = await self.find(name)
-            if not tree.held_by(ours=True):
-                await self._lock(tree, KEEPS)
+            if tree.held_by(self._session):
+                raise WorktreeError(f"The worktree {name} is in use; whoever uses it leaves it as it is.")
+            await self._lock(tree, KEEPS)
 
     # ── remove ──────────────────────────────────────────────────────────────────────────────────
 
@@ -246,8 +249,8 @@ class Worktrees:
         """Unlock a tree that this process used, and remove it if nothing is in it; returns why it stays, or None."""
         async with self._alone() as here:
             tree = await self.find(name)
-            found = removal(await look(self.git, tree, here.top))
-            if tree.kept:
+            found = removal(await look(self.git, tree, here.top, self._session))
+            if tree.kept or not self.uses(tree):
                 return found
             if found.free:
                 await self._remove(here, tree)
@@ -262,7 +265,7 @@ class Worktrees:
         """
         async with self._alone() as here:
             tree = await self.find(name)
-            found = removal(await look(self.git, tree, here.top))
+            found = removal(await look(self.git, tree, here.top, self._session))
             if found.forbidden:
                 raise WorktreeError(f"The worktree {name} is not removed: {'; '.join(found.forbidden)}.")
             if not set(found.lines) <= set(confirmed.lines):
@@ -318,6 +321,7 @@ class Worktrees:
         finally:
             with suppress(OSError):
                 Path(variables["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+        await self._age(here, f"{KEPT}{tree.path.name}*", days=0)
         ref = await self._free_ref(here, tree.path.name)
         await self.git("update-ref", ref, kept, "", cwd=here.common)
         if closing != kept:
@@ -341,14 +345,14 @@ class Worktrees:
             own = await self.git("rev-list", "--count", tip, "--not", *others, cwd=here.common)
             if own == "0":
                 await self.git("update-ref", "-d", branch, tip, cwd=here.common, fine=(0, 1, 128))
-        await self._age(here)
+        await self._age(here, KEPT, days=KEPT_DAYS)
 
-    async def _age(self, here: Repository) -> None:
-        """Forget old kept commits that hold nothing which is not elsewhere as well."""
+    async def _age(self, here: Repository, refs: str, *, days: int) -> None:
+        """Forget kept commits of this age that hold nothing which is not elsewhere as well."""
         shape = "%(refname) %(committerdate:unix) %(tree) %(parent)"
-        for line in (await self.git("for-each-ref", f"--format={shape}", KEPT, cwd=here.common)).splitlines():
+        for line in (await self.git("for-each-ref", f"--format={shape}", refs, cwd=here.common)).splitlines():
             ref, date, held, *parents = line.split(" ")
-            if not date or time.time() - int(date) < KEPT_DAYS * 86_400 or not parents:
+            if not parents or time.time() - int(date) < days * 86_400:
                 continue
             others = ("--not", "--branches", "--remotes", "--tags")
             unique = await self.git("rev-list", "--count", *parents, *others, cwd=here.common)
@@ -356,19 +360,21 @@ class Worktrees:
             if unique == "0" and first == held:
                 await self.git("update-ref", "-d", ref, cwd=here.common)
 
-    async def orphans(self) -> tuple[tuple[Worktree, Removal], ...]:
-        """Trees that nobody uses and the user has not kept, each with what its removal would mean. Those with nothing
-        in them are removed. Raises WorktreeError."""
+    async def orphans(self, most: int = MOST_TREES) -> tuple[tuple[Worktree, Removal], ...]:
+        """Trees that nobody uses and the user has not kept, each with what its removal would mean: the first `most` of
+        them. Those with nothing in them are removed. Raises WorktreeError."""
         if not await in_thread(self.folder.is_dir):
             return ()
-        left = []
+        left: list[tuple[Worktree, Removal]] = []
         for tree in await self.trees():
-            if tree.kept or tree.held_by(ours=True):
+            if tree.kept or tree.held_by():
                 continue
+            if len(left) == most:
+                break
             async with self._alone() as here:
                 if not tree.base:
                     await self._restore(here, tree)
-                found = removal(await look(self.git, tree, here.top))
+                found = removal(await look(self.git, tree, here.top, self._session))
                 if found.free:
                     await self._remove(here, tree)
                 else:

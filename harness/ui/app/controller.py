@@ -24,6 +24,7 @@ from harness.ui.commands.commands import COMMANDS, file_commands
 from harness.ui.commands.results import CommandError
 from harness.ui.driver import SessionDriver
 from harness.ui.folds.model import Phase
+from harness.ui.lines.events import left_line
 from harness.ui.lines.line import Groups, Line
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
@@ -158,6 +159,11 @@ class Controller(SessionDriver):
         if choose and self.menu.other_sessions():
             self.put("/resume")
         self.start_turns()
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What became of the worktrees of the session, after its end."""
+        return tuple(map(left_line, self.session.left)) if self.is_open else ()
 
     @property
     def worth_resuming(self) -> str:

@@ -41,6 +41,8 @@ async def _run(app: HarnessApp, err: TextIO) -> int:
         controller = app.controller
         if controller is not None:
             await controller.aclose()
+    for line in controller.left if controller is not None else ():
+        _print(line, err)
     if controller is not None and controller.worth_resuming:
         _print(f"resume with: harness --resume {controller.worth_resuming}", err)
     return code
@@ -62,7 +64,8 @@ async def _open(options: Namespace, flags: Mapping[str, object], app: HarnessApp
     controller = Controller(app, loaded, reread, log)
     resume = "latest" if options.go_on else options.resume
     try:
-        await controller.start(Opening(resume or None, options.fork_session), choose=resume == "", text=text)
+        opening = Opening(resume or None, options.fork_session, worktree=options.worktree)
+        await controller.start(opening, choose=resume == "", text=text)
     except BaseException:
         await controller.aclose()
         raise

@@ -43,6 +43,7 @@ from harness.events import (
     LoopPolicySet,
     McpServerChanged,
     McpState,
+    MergeDecided,
     ModelSwitched,
     Notice,
     OutputCapChanged,
@@ -77,6 +78,8 @@ from harness.events import (
     WebUsed,
     WorkDropped,
     WorkRejected,
+    WorktreeEntered,
+    WorktreeLeft,
 )
 from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
@@ -394,6 +397,33 @@ def _job_line(event: Event) -> Line | None:
             return None
 
 
+# ── worktrees ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _worktree_line(event: Event) -> Line | None:
+    match event:
+        case WorktreeEntered(name=name, path=path, branch=branch, base=base, uncommitted=uncommitted):
+            where = f"{branch or 'detached HEAD'}, from {base[:10]}"
+            left = f"; without your {counted(uncommitted, 'uncommitted file')}" if uncommitted else ""
+            return Line("·", f"worktree {name} ({where}) in {path}{left}")
+        case WorktreeLeft():
+            return Line("·", left_line(event))
+        case MergeDecided(branch=branch, what=what, detail=detail):
+            tone = Tone.TROUBLE if what in ("conflict", "red", "given back") else Tone.QUIET
+            text = " ".join(filter(None, (branch, what)))
+            return Line("⎇", f"{text}: {detail}" if detail else text, tone)
+        case _:
+            return None
+
+
+def left_line(event: WorktreeLeft) -> str:
+    """What became of a worktree that a session has left, and why."""
+    if event.removed:
+        kept = f" What it held is in {event.kept}." if event.kept else ""
+        return f"worktree {event.name} is removed{': ' + '; '.join(event.why) if event.why else ''}.{kept}"
+    return f"worktree {event.name} stays in {event.path}: {'; '.join(event.why) or 'you keep it'}"
+
+
 # ── admission ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -453,7 +483,16 @@ def _mcp_line(event: Event) -> Line | None:
             return None
 
 
-_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line, _sandbox_line, _mcp_line)
+_OF_SUBJECTS = (
+    _breaker_line,
+    _loop_line,
+    _hook_line,
+    _job_line,
+    _worktree_line,
+    _admission_line,
+    _sandbox_line,
+    _mcp_line,
+)
 
 
 # ── what a live terminal shows in another way ───────────────────────────────────────────────────

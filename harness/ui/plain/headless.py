@@ -30,7 +30,7 @@ from harness.events import (
 from harness.media.mentions import mentions
 from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
 from harness.settings import LoadedSettings, Settings
-from harness.ui.lines.events import source_lines
+from harness.ui.lines.events import line_of, source_lines
 from harness.ui.lines.line import Line
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import SubagentSummary
@@ -110,6 +110,8 @@ async def headless(
                     print_note(note, err)
                 if notice := session.take_sandbox_notice():
                     print_note(f"sandbox: {notice}", err)
+                for line in filter(None, map(line_of, session.begun)):
+                    print_note(line.text, err)
                 if session.skipped_lines:
                     print_note(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 if problem := session.context.too_long(prompt):

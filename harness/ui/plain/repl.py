@@ -135,7 +135,7 @@ class _Repl(SessionDriver):
 
     def run(self, opening: Opening, prompt: str | None) -> int:
         if opening.resume == "":
-            opening = Opening(self._choose(), opening.fork)
+            opening = replace(opening, resume=self._choose())
         self._in_loop(self._open(opening))
         try:
             prompts = self._prompts()

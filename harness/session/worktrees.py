@@ -1,0 +1,93 @@
+"""The worktree of a session: entered when the session opens, left when it closes."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from harness import journal
+from harness.base.errors import HarnessError
+from harness.events import Event, Notice, WorktreeEntered, WorktreeLeft
+from harness.policies.worktrees.removal import Removal
+from harness.processes import Processes
+from harness.sandbox.git_places import main_tree
+from harness.settings import Settings
+from harness.worktrees import Worktree, Worktrees
+
+MOST_ORPHANS = 5
+"""Left worktrees that a start looks at."""
+
+
+def worktrees_for(settings: Settings, processes: Processes, session: str) -> Worktrees:
+    """The worktrees of the repository around the workspace, also where that is one of them."""
+    state, workspace = journal.state_folder(settings.state_dir), settings.workspace.resolve()
+    if workspace.is_relative_to(state.resolve() / journal.WORKTREES):
+        workspace = main_tree(workspace) or workspace
+    return Worktrees(processes, workspace, state, session)
+
+
+@asynccontextmanager
+async def own_worktrees(settings: Settings, session: str) -> AsyncIterator[Worktrees]:
+    """The same before the session has an owner of processes, and after."""
+    processes = Processes()
+    try:
+        yield worktrees_for(settings, processes, session)
+    finally:
+        await processes.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a session works, and the events that say so."""
+
+    settings: Settings
+    events: tuple[Event, ...] = ()
+
+
+async def enter(settings: Settings, name: str | None, session: str) -> Entry:
+    """Enter the worktree with this name (empty: a new one; None: none), and report those that are left.
+
+    Raises WorktreeError.
+    """
+    async with own_worktrees(settings, session) as worktrees:
+        events: list[Event] = []
+        try:
+            for tree, found in await worktrees.orphans(MOST_ORPHANS) if worktrees.folder.is_dir() else ():
+                if tree.name != name:
+                    events.append(Notice("info", f"worktree {tree.name} is left: {_in_short(found)}; /worktree"))
+        except HarnessError as error:
+            events.append(Notice("warning", f"worktrees could not be looked at: {error}"))
+        if name is None:
+            return Entry(settings, tuple(events))
+        tree = await worktrees.enter(name, copies=settings.worktree_files)
+        there = settings.model_copy(update={"workspace": worktrees.workspace_in(tree)})
+        uncommitted = await worktrees.uncommitted()
+        entered = WorktreeEntered(tree.name, str(there.workspace), tree.branch, tree.base, uncommitted)
+        return Entry(there, (*events, entered))
+
+
+async def leave(settings: Settings, session: str) -> tuple[WorktreeLeft, ...]:
+    """Leave every worktree that this session uses; those with nothing in them are removed. Raises HarnessError."""
+    left = []
+    async with own_worktrees(settings, session) as worktrees:
+        if worktrees.folder.is_dir():
+            for tree in filter(worktrees.uses, await worktrees.trees()):
+                found = await worktrees.leave(tree.name)
+                why = () if found is None else found.lines
+                left.append(WorktreeLeft(tree.name, str(tree.path), found is None, why))
+    return tuple(left)
+
+
+def told(tree: Worktree, found: Removal) -> str:
+    """A worktree in a list: its name, its branch and what is in it."""
+    state = "kept by you" if tree.kept else tree.held_by() or "nobody works in it"
+    what = "nothing that is not elsewhere" if found.free else "; ".join(_texts(found))
+    return f"{tree.name}  {tree.branch or 'detached HEAD'}  ({state})\n  {tree.path}\n  {what}"
+
+
+def _texts(found: Removal) -> Iterable[str]:
+    return (*found.kept, *found.lost, *found.forbidden)
+
+
+def _in_short(found: Removal) -> str:
+    lines = [line.split(":")[0] for line in _texts(found)]
+    return "; ".join(lines[:3])

@@ -1,0 +1,84 @@
+"""A session in a worktree: where it works, what it leaves, and that a resumed one is there again."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.events import Notice, WorktreeEntered, WorktreeLeft
+from harness.journal import read, session_folder
+from harness.session import Opening, Session
+from harness.worktrees import WorktreeError
+from tests.agent.stage import Sessions, calls, played, says, sessions
+from tests.agent.test_permission_rules import bash
+from tests.worktrees.repositories import committed, git, written
+
+pytestmark = pytest.mark.anyio
+
+
+def repository_of(here: Sessions) -> Path:
+    main = here.loaded.settings.workspace
+    git(main, "init", "-q")
+    written(main / ".gitignore", "*.key\n")
+    committed(main, "f", "one\n")
+    written(main / "mine", "not committed\n")
+    return main
+
+
+async def closed(session: Session) -> list[WorktreeLeft]:
+    await session.aclose()
+    return session.left
+
+
+async def test_a_session_works_in_its_tree_and_an_unchanged_one_goes_away(tmp_path: Path) -> None:
+    async with sessions(tmp_path, calls(bash("pwd; cat f; ls mine")) + says("Done."), permission_mode="yolo") as here:
+        main = repository_of(here)
+        session = await here.open(Opening(worktree="fix"))
+        turn = await played(session.run("Go."))
+        path = session.settings.workspace
+        assert str(turn.results[0]["content"]).startswith(f"{path}\none\n")
+        assert "cannot access 'mine'" in str(turn.results[0]["content"])
+        (entered,) = [one.event for one in read(session.path).records if isinstance(one.event, WorktreeEntered)]
+        assert (entered.name, entered.branch, entered.uncommitted) == ("fix", "harness/fix", 1)
+        assert entered.base == git(main, "rev-parse", "HEAD")
+        assert session.path.parent == session_folder(main, here.loaded.settings.state_dir)
+        with pytest.raises(WorktreeError, match=f"in use by session {session.id}"):
+            await here.open(Opening(worktree="fix"))
+        (left,) = await closed(session)
+        assert left.removed
+        assert not path.exists()
+        assert [one.event for one in read(session.path).records if isinstance(one.event, WorktreeLeft)] == [left]
+
+
+async def test_a_resumed_session_is_in_its_tree_again_and_others_hear_of_it(tmp_path: Path) -> None:
+    script = calls(bash("echo new > made.key; echo two > f")) + says("Done.") + calls(bash("cat made.key f; pwd"))
+    async with sessions(tmp_path, script + says("Again."), permission_mode="yolo") as here:
+        main = repository_of(here)
+        session = await here.open(Opening(worktree=""))
+        await played(session.run("Go."))
+        path = session.settings.workspace
+        assert path.name == "t1"
+        (left,) = await closed(session)
+        assert not left.removed
+        assert left.why == (
+            "would be lost: 1 ignored file: made.key",
+            "stays in the repository: 1 changed file: f",
+        )
+        async with await here.open() as other:
+            assert other.settings.workspace == main
+            said = [one.text for one in other.begun if isinstance(one, Notice)]
+            assert said == ["worktree t1 is left: 1 changed file; 1 ignored file; /worktree"]
+        again = await here.open(Opening(session.id))
+        turn = await played(again.run("Go on."))
+        assert str(turn.results[0]["content"]).split()[:3] == ["new", "two", str(path)]
+        await again.aclose()
+        assert (main / "f").read_text() == "one\n"
+
+
+async def test_where_no_worktree_can_be_made_the_session_does_not_begin(tmp_path: Path) -> None:
+    async with sessions(tmp_path, "") as here:
+        with pytest.raises(WorktreeError, match="is in no git repository"):
+            await here.open(Opening(worktree="fix"))
+        main = repository_of(here)
+        with pytest.raises(WorktreeError, match="cannot be called"):
+            await here.open(Opening(worktree="a..b"))
+        assert [path.name for path in (main / ".git" / "refs" / "heads").iterdir()] == ["main"]
