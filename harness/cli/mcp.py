@@ -117,6 +117,8 @@ def _add(settings: Settings, options: Namespace) -> None:
     entry |= {"url": words[0]} if is_url else {"command": words[0], "args": list(words[1:])}
     if options.env:
         entry["env"] = dict(_pairs(options.env, "=", "--env NAME=VALUE"))
+    if options.sandbox:
+        entry["sandbox"] = options.sandbox
     if options.header:
         entry["headers"] = dict(_pairs(options.header, ":", '--header "Name: value"'))
     checked = parse_entries({options.name: entry}, "this command", own=True)

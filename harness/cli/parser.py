@@ -387,6 +387,7 @@ def mcp_add_flags(parser: "ArgumentParser") -> None:
     add("--env", action="append", metavar="NAME=VALUE", help="a variable of the program; ${NAME} works")
     add("--header", action="append", metavar="NAME:VALUE", help="a header for each request")
     add("--transport", choices=("stdio", "http", "sse"), help="default: by the form of the command")
+    add("--sandbox", choices=("free", "work", "look"), help="of a program; free: without the sandbox")
     add("--project", action="store_true", help="add it to .mcp.json of the folder instead")
 
 

@@ -82,8 +82,8 @@ class ServerConfig:
     trusted: bool = False
     """Its annotation `readOnlyHint` is believed: such tools need no confirmation. Only the user's own files say so."""
     enabled: bool = True
-    sandbox: ProfileName = ProfileName.FREE
-    """What a stdio server may read, write and reach."""
+    sandbox: ProfileName | None = None
+    """What a stdio server may read, write and reach; None: *work* where the system can hold it to that."""
     oauth: Mapping[str, str] = field(default_factory=lambda: _EMPTY, repr=False)
     """Details of the sign-in: clientId, clientSecret, clientMetadataUrl, scope, grantType, privateKey."""
     origin: str = ""
@@ -312,7 +312,7 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
         _seconds(entry.get("timeout")),
         own and entry.get("trusted") is True,
         entry.get("disabled") is not True and entry.get("enabled") is not False,
-        _profile(entry.get("sandbox", ProfileName.FREE)),
+        _profile(entry["sandbox"]) if "sandbox" in entry else None,
         _texts(entry, "oauth"),
         origin,
     )
@@ -353,5 +353,6 @@ def environment_of(config: ServerConfig, environ: Mapping[str, str] | None = Non
     environ = os.environ if environ is None else environ
     inherited = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
     proxies = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
-    kept = {name: environ[name] for name in (*inherited, *proxies) if name in environ}
+    certificates = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+    kept = {name: environ[name] for name in (*inherited, *proxies, *certificates) if name in environ}
     return {**kept, **config.env}

@@ -39,6 +39,7 @@ PAGE_S = 15.0
 """Seconds for one page of a list."""
 LONGEST_DESCRIPTION = 2_048
 """Characters of the description of a tool, and of the instructions of a server."""
+HELD = 'it ran in the sandbox, which "sandbox": "free" in its entry lifts'
 MOST_RESPONSE_BYTES = 16_000_000
 MOST_LOGGED = 50
 """Log messages of a server that are kept."""
@@ -367,7 +368,11 @@ async def connected(
                 raise McpError(f"it did not answer within {connect_s:g} s") from error
             status.code = 0
             yield connection
-    except (McpError, asyncio.CancelledError):
+    except asyncio.CancelledError:
+        raise
+    except McpError as error:
+        if getattr(transport, "held", False):
+            raise type(error)(f"{error}; {HELD}") from error
         raise
     except BaseException as error:
         if status.code in (401, 403) or _named(error, "SignInError"):
@@ -405,7 +410,9 @@ async def _transport(
         from harness.mcp.stdio import StdioTransport
 
         cwd = workspace / config.cwd if config.cwd else workspace
-        stdio = StdioTransport(processes, config.command, cwd, environment_of(config), config.sandbox)
+        stdio = StdioTransport(
+            *(processes, config.command, cwd, environment_of(config), config.sandbox), named=config.env.values()
+        )
         return stdio, stdio.closed
     if config.transport is Transport.SDK:
         from harness.mcp.host import HostTransport

@@ -91,7 +91,7 @@ class McpServer:
         """There is a list."""
         self.instructions = ""
         self.version = ""
-        """What it calls itself, and the version of the protocol."""
+        """What it calls itself, the version of the protocol, and of a process whether the sandbox holds it."""
         self.starts = 0
         self._connection: Connection | None = None
         self._failures = 0
@@ -296,6 +296,11 @@ class McpServer:
         """The last HTTP status of the server; 0: there was none, as with a stdio server."""
         return self._connection.status.code if self._connection is not None else 0
 
+    @property
+    def held(self) -> bool:
+        """It runs in the sandbox."""
+        return self._connection is not None and getattr(self._connection.transport, "held", False)
+
     def suspect(self) -> None:
         """A call got no answer in time: ask for something simple, and start the server again if that gets none."""
         connection = self._connection
@@ -392,6 +397,8 @@ class McpServer:
                 info = connection.client.server_info
                 said = f"{info.name} {info.version}".strip() if info else ""
                 self.version = f"{said}, MCP {connection.client.protocol_version}".strip(", ")[:200]
+                if isinstance(held := getattr(transport, "held", None), bool):
+                    self.version += f", {'in' if held else 'without'} the sandbox"
                 self.instructions = connection.instructions
                 self._change(McpState.READY, "")
                 self._settled.set()

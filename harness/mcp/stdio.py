@@ -6,10 +6,12 @@ messages, lines without an end, and more than anybody reads.
 """
 
 import asyncio
+import errno
 import os
+import shutil
 import signal
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +20,11 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from harness.base.concurrency import shielded
+from harness.base.concurrency import in_thread, shielded
 from harness.mcp.lines import LineBuffer
+from harness.mcp.places import named_paths
 from harness.processes import Processes, ProcessLimits
-from harness.sandbox.profile import ProfileName
+from harness.sandbox.profile import Allowance, ProfileName, SandboxLevel
 from harness.tools.output import readable
 
 if TYPE_CHECKING:
@@ -49,11 +52,19 @@ class StdioTransport:
         command: tuple[str, ...],
         cwd: Path,
         environment: Mapping[str, str],
-        profile: ProfileName = ProfileName.FREE,
+        profile: ProfileName | None = ProfileName.FREE,
+        named: Iterable[str] = (),
     ) -> None:
-        """`profile`: what the server may read, write and reach."""
+        """
+        Args:
+            profile: what the server may read, write and reach; None: *work* where the system can hold it to that.
+            named: texts of the user that may name further paths.
+        """
+        self._named = (*command, *named, str(cwd))
         self._processes = processes
         self._profile = profile
+        self.held = False
+        """It runs in the sandbox."""
         self._command, self._cwd, self._environment = command, cwd, environment
         self._process: PipedProcess | None = None
         self._errors = bytearray()
@@ -90,6 +101,7 @@ class StdioTransport:
     async def __aenter__(self) -> "tuple[Any, Any]":
         """Start the server. Raises OSError, and ValueError for a null byte."""
         loop = asyncio.get_running_loop()
+        profile, allowance = await in_thread(self._sandbox)
         reading, writing = os.pipe()
         try:
             self._process = await self._processes.pipe(
@@ -100,7 +112,8 @@ class StdioTransport:
                 errors=self._error,
                 stdin=reading,
                 limits=ProcessLimits(time_s=float("inf")),
-                profile=self._profile,
+                profile=profile,
+                allowance=allowance,
             )
         except BaseException:
             os.close(writing)
@@ -122,6 +135,17 @@ class StdioTransport:
         ]
         self._stack.push_async_callback(self._leave, tasks, stdin, (to_us, messages, to_server, sent))
         return messages, to_server
+
+    def _sandbox(self) -> tuple[ProfileName, Allowance]:
+        """The profile, and what the entry of the server shows that it needs. Looks at the disk."""
+        holds = self._processes.sandbox
+        profile = self._profile or (ProfileName.WORK if holds.granted(ProfileName.WORK) else ProfileName.FREE)
+        program = str(self._cwd / self._command[0]) if "/" in self._command[0] else self._command[0]
+        if shutil.which(program, path=self._environment.get("PATH")) is None:
+            code = errno.EACCES if Path(program).is_file() else errno.ENOENT
+            raise OSError(code, os.strerror(code), self._command[0])
+        self.held = profile is not ProfileName.FREE and holds.state.level is not SandboxLevel.NONE
+        return profile, Allowance(named_paths(self._named) if self.held else (), server=True)
 
     async def __aexit__(self, *_: object) -> None:
         """Close its input, give it a moment, and end what is left of it."""

@@ -4,6 +4,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Annotated, Any
@@ -35,6 +36,15 @@ CHECK_S = 1.5
 """Seconds that the check before a call waits for a server that is started again."""
 LONGEST_PREVIEW = 4_000
 METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, CONNECTION_CLOSED = -32601, -32602, -32603, -32000
+HELD = (
+    "The MCP server {} runs in the sandbox: it sees the workspace, the paths in its entry and no keys. If it needs "
+    'more, the user can write "sandbox": "free" in its entry.'
+)
+_MISSES = re.compile(
+    r"(?i)\b(e(acces|perm|rofs|noent|connrefused)|permission|denied|read-only|no such file|not found|does not exist|"
+    r"credentials?|log(ged)? ?in|unauthori[sz]ed|not authenticated)\b"
+)
+"""What a server says that misses something, which may be the fault of the sandbox."""
 DIED = (
     "The MCP server {} ended before the answer came{}. Whether the call was carried out is not known. The server is "
     "being started again; repeat the call only where doing it twice does no harm."
@@ -129,7 +139,10 @@ class ForeignTools:
             answer = await server.call(tool.name, arguments, **limits, show=progress, waiting=self._waiting)
         except Exception as error:  # noqa: BLE001  border: whatever a server, its transport and the SDK can do
             return self._failed(server, tool, error)
-        return await in_thread(lambda: ResultContent(context, self._characters).result(answer))
+        result = await in_thread(lambda: ResultContent(context, self._characters).result(answer))
+        if result.outcome is ToolOutcome.ERROR and server.held and _MISSES.search(result.content):
+            return replace(result, content=f"{result.content}\n\n[{HELD.format(server.config.name)}]")
+        return result
 
     async def _die(self, server: McpServer, tool: ServerTool) -> ToolResult:
         try:

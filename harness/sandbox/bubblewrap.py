@@ -18,6 +18,7 @@ from harness.sandbox.profile import Access, Profile, ProfileName
 TMP, CACHES, EMPTY_FOLDER, EMPTY_FILE = "tmp", "caches", "empty", "empty-file"
 """What the private folder of a session holds: the folders for temporary files and for private places, which stay
 between its commands, and what is mounted over hidden places."""
+OWN_NETWORK = "--unshare-net"
 _TEMPORARY = ("/tmp", "/var/tmp")
 _OF_THE_KERNEL = ("sys", "sysrq-trigger", "fs", "acpi", "irq", "bus", "scsi")
 """In /proc, the settings of the whole machine. Root owns them, and may write them without any capability."""
@@ -41,7 +42,7 @@ class BubblewrapProgram:
     def arguments(self) -> tuple[str, ...]:
         """Those of every command."""
         rights = ("--cap-drop", "ALL", *(word for one in _CAPABILITIES for word in ("--cap-add", f"CAP_{one}")))
-        spaces = ("--unshare-pid", "--unshare-ipc", "--unshare-net", *("--unshare-user",) * self.user_namespace)
+        spaces = ("--unshare-pid", "--unshare-ipc", OWN_NETWORK, *("--unshare-user",) * self.user_namespace)
         return (self.path, *spaces, *(rights if self.root else ()))
 
 
@@ -74,7 +75,8 @@ def bubblewrap_command(
         *inside,
         *_sealed(profile, mounts),
     ]
-    return (*program.arguments, *(word for one in made for word in one), "--chdir", cwd, "--", *command)
+    arguments = (word for word in program.arguments if word != OWN_NETWORK or profile.own_network)
+    return (*arguments, *(word for one in made for word in one), "--chdir", cwd, "--", *command)
 
 
 def _temporary(profile: Profile, private: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -168,6 +168,7 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
         read_only=kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
         of_git=kept(machine.of_git),
         hidden=kept(machine.keys),
+        own_network=not allowance.server,
         links=machine.links,
     )
     private = tuple(

@@ -49,6 +49,8 @@ class Profile:
     private: tuple[str, ...] = ()
     """Folders that seem empty at first and keep what is written until the session ends. Nothing is read or written in
     those of the machine."""
+    own_network: bool = True
+    """It has a loopback interface of its own and nothing else; False: the network of the machine."""
     links: tuple[tuple[str, str], ...] = ()
     """Links outside all places, and their targets as they are written: they stay, so that a path means what it means
     outside (/bin and usr/bin)."""
@@ -81,11 +83,13 @@ class Allowance:
     """Absolute paths that it may read and write, with everything below them."""
     hosts: tuple[str, ...] = ()
     """Hosts that it may reach, as `name` or `name:port`."""
+    server: bool = False
+    """It is a server that works for the user: it has the network of the machine and the environment it is given."""
 
     def with_more(self, other: "Allowance") -> "Allowance":
         """Both together."""
-        both = (tuple(dict.fromkeys(pair)) for pair in (self.paths + other.paths, self.hosts + other.hosts))
-        return Allowance(*both)
+        paths, hosts = (tuple(dict.fromkeys(pair)) for pair in (self.paths + other.paths, self.hosts + other.hosts))
+        return Allowance(paths, hosts, self.server or other.server)
 
     def beyond(self, other: "Allowance") -> "Allowance":
         """What of this the other does not allow."""

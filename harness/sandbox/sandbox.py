@@ -166,8 +166,9 @@ class Sandbox:
         held = await in_thread(partial(self._held, profile, cwd, allowance, granted))
         if held is None:
             return Entered(command, environment)
-        kept = without_secrets(environment, self._inherited)
-        link = self._hosts and profile is ProfileName.WORK and partial(self._hosts, environment, caller, allowance)
+        kept = dict(environment) if allowance.server else without_secrets(environment, self._inherited)
+        asks = profile is ProfileName.WORK and not allowance.server
+        link = self._hosts and asks and partial(self._hosts, environment, caller, allowance)
         entered = held(command, kept, link or None)
         if isinstance(entered, WrappedCommand):
             self._open.add(entered)

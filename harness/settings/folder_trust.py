@@ -20,6 +20,7 @@ from harness.base.secrets import MASK, Secret
 from harness.definitions import CostClaim
 from harness.mcp.config import FOLDER_FILE, ServerConfig
 from harness.mcp.config import from_file as from_mcp_file
+from harness.sandbox.profile import ProfileName
 from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
 FREE = frozenset({"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"})
@@ -180,7 +181,8 @@ def _free(name: str, given: SettingValue) -> bool:
 
 def _shown(name: str, value: object) -> str:
     if isinstance(value, ServerConfig):
-        value = f"starts {value.shown}" if value.command else f"connects to {value.shown}"
+        free = " (without the sandbox)" if value.sandbox is ProfileName.FREE else ""
+        value = f"starts {value.shown}{free}" if value.command else f"connects to {value.shown}"
     plain = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
     text = MASK if name in SECRETS else " ".join(visible(plain).split())
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"

@@ -27,7 +27,7 @@ SCRIPT = str(Path(mcp_server.__file__))
 def practice(fault: str = "", **more: Any) -> dict[str, Any]:
     """The entry of a practice server."""
     args = ["-I", "-S", SCRIPT, *(["--fault", fault] if fault else [])]
-    return {"command": sys.executable, "args": args, **more}
+    return {"command": sys.executable, "args": args, "sandbox": "free", **more}
 
 
 async def decline(server: str, params: Any) -> Any:

@@ -3,12 +3,16 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from harness.events import FailureCategory, McpState, ToolOutcome
+from harness.sandbox import SandboxLevel
+from harness.sandbox.sandbox import Sandbox
 from tests.mcp.conftest import Sites, eventually, lives, practice
 
 pytestmark = pytest.mark.anyio
@@ -82,15 +86,59 @@ async def test_a_server_that_hangs_while_it_starts_is_given_up_and_ended(site: S
         assert "did not answer within 1.5 s" in here.server().why
 
 
-async def test_a_server_is_ended_with_the_session_also_while_it_starts(site: Sites, tmp_path: Path) -> None:
-    pid_file = tmp_path / "pid"
-    script = f"trap '' TERM; echo $$ > {pid_file}; while :; do sleep 1; done"
-    async with site({"p": {"command": "sh", "args": ["-c", script]}, "good": practice()}, wait=False) as here:
+@pytest.mark.parametrize("sandbox", [{"sandbox": "free"}, {}])
+async def test_a_server_is_ended_with_the_session_also_while_it_starts(
+    site: Sites, tmp_path: Path, sandbox: dict[str, str]
+) -> None:
+    began = tmp_path / "began"
+    entry = {"command": "sh", "args": ["-c", f"trap '' TERM; touch {began}; while :; do sleep 1; done"], **sandbox}
+    async with site({"p": entry, "good": practice()}, wait=False) as here:
         good = int((await here.call_when_there("good.pid")).content)
-        await eventually(lambda: pid_file.exists() and pid_file.read_text().strip())
+        await eventually(began.exists)
         assert here.server().state is McpState.CONNECTING
     assert not lives(good)
-    assert not lives(int(pid_file.read_text()))
+    assert not [one for one in psutil.process_iter(["cmdline"]) if str(began) in " ".join(one.info["cmdline"] or ())]
+
+
+LOOKS = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    answer["serverInfo"] = {"name": "l", "version": "1"}
+    if asked["method"] == "tools/list":
+        answer = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]}
+    elif asked["method"] == "tools/call":
+        found = [path for path in sys.argv[1:] if os.path.exists(path)]
+        text = " ".join([os.environ["TOKEN"], *found, "permission denied"])
+        answer = {"isError": True, "content": [{"type": "text", "text": text}]}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+"""
+
+
+async def test_a_server_sees_what_its_entry_names_and_a_failure_says_what_frees_it(site: Sites, tmp_path: Path) -> None:
+    if Sandbox().state.level is not SandboxLevel.FULL:
+        pytest.skip("no full sandbox here")
+    (tmp_path / "named").mkdir()
+    for file in ("named/data", "other"):
+        (tmp_path / file).touch()
+    (tmp_path / "named/server.py").write_text(LOOKS)
+    seen = [str(tmp_path / "named/data"), "../other"]
+    args = [str(tmp_path / "named/server.py"), *seen]
+    entry = {"command": sys.executable, "args": args, "env": {"TOKEN": "t0ken"}}
+    gone = {"command": "sh", "args": ["-c", "exit 7"]}
+    async with site({"p": entry, "gone": gone}) as here:
+        said, note = (await here.call("p.look")).content.split("\n\n")
+        assert said == f"t0ken {seen[0]} permission denied"
+        assert '"sandbox": "free"' in note
+        assert here.server().version.endswith(", in the sandbox")
+        assert here.server("gone").why.endswith(
+            'exit code 7; it ran in the sandbox, which "sandbox": "free" in its entry lifts'
+        )
+    async with site({"p": {**entry, "sandbox": "free"}}) as here:
+        assert (await here.call("p.look")).content == f"t0ken {seen[0]} {seen[1]} permission denied"
+        assert here.server().version.endswith(", without the sandbox")
 
 
 async def test_a_call_that_hangs_ends_at_its_time_and_leaves_the_server_in_use(site: Sites) -> None:

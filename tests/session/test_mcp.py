@@ -259,7 +259,7 @@ async def test_a_program_waits_for_a_server_and_says_who_is_late(place: Place) -
 
 async def test_tools_that_would_fill_the_window_are_found_and_called_instead(place: Place, tmp_path: Path) -> None:
     (tmp_path / "many.py").write_text(MANY)
-    servers = {"p": {"command": practice()["command"], "args": [str(tmp_path / "many.py")]}}
+    servers = {"p": {"command": practice()["command"], "args": [str(tmp_path / "many.py")], "sandbox": "free"}}
     calls = [
         reply("find_mcp_tools", 'query = "echo"'),
         reply("call_mcp_tool", 'name = "mcp__p__echo", arguments = { text = "a" }'),
