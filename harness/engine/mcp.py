@@ -18,7 +18,7 @@ from harness.engine.core import AgentCore
 from harness.engine.mcp_questions import ServerQuestions
 from harness.engine.mcp_sampling import ServerSampling
 from harness.engine.permissions.session_rules import SessionRules
-from harness.events import Json, McpToolsListed, Message, Notice, ToolCall
+from harness.events import Json, McpState, McpToolsListed, Message, Notice, ToolCall
 from harness.journal import state_folder
 from harness.mcp.config import McpConfig
 from harness.mcp.connection import Callbacks, McpError
@@ -115,6 +115,13 @@ class McpTools:
         tool = self.servers.tools.get(name) if name.startswith("mcp__") else None
         allowed = tool is not None and self._standard(tool) and self._core.shared.rules.kept([name])
         return tool if allowed else None
+
+    def absence(self, name: str) -> str:
+        """Why the tool of this name is not there, the end of a sentence; empty: its server is there, or unknown."""
+        server = next((one for one in self._readable() if name.startswith(f"{one.key}__")), None)
+        if server is None or server.state is McpState.READY:
+            return ""
+        return f"the MCP server {server.config.name} is not there ({server.why or server.state})."
 
     def _standard(self, tool: Tool) -> bool:
         """A subagent may have only some of the tools."""

@@ -39,6 +39,10 @@ class ForeignTools(Protocol):
         """The call that another one stands for; else the same."""
         ...
 
+    def absence(self, name: str) -> str:
+        """Why there is no tool of this name, the end of a sentence; empty: its server is there, or unknown."""
+        ...
+
 
 class Toolbox:
     """Finds tools by name and describes them to the model, always in the same order, which keeps the cache."""
@@ -78,6 +82,10 @@ class Toolbox:
         if call.name == "task" and "task" not in self._tools and "agent" in self._tools:
             return replace(call, name="agent")
         return call if self._foreign is None else await self._foreign.meant(call)
+
+    def absence(self, name: str) -> str:
+        """Why a tool of an MCP server is not there, the end of a sentence; empty: its server is there, or unknown."""
+        return self._foreign.absence(name) if self._foreign is not None else ""
 
     def nearest(self, name: str) -> str | None:
         """The name that was probably meant by a wrong one: "ReadFile" means read_file."""

@@ -319,6 +319,19 @@ async def test_a_missing_server_is_said_and_its_call_is_skipped_uncharged(place:
         assert not [event for event in events if isinstance(event, FailureCharged)]
 
 
+async def test_a_call_of_a_tool_that_no_server_has_says_why(place: Place) -> None:
+    servers = {"p": practice(), "gone": {"command": "/nowhere/x"}}
+    calls = [reply("mcp__p__ecko"), reply("mcp__gone__echo")]
+    async with await place.session(calls, mcp_servers=servers) as session:
+        await played(session)
+        results = [str(block.get("content")) for one in session.conversation.messages for block in one.content]
+    said = [text for text in results if text.startswith("There is no tool")]
+    assert said == [
+        "There is no tool called mcp__p__ecko; did you mean mcp__p__echo?",
+        "There is no tool called mcp__gone__echo; the MCP server gone is not there (there is no program /nowhere/x).",
+    ]
+
+
 class Answers:
     """A user who answers questions of servers."""
 

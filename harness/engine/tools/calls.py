@@ -240,8 +240,8 @@ class ToolCalls:
         return ToolResult(text, ToolOutcome.DENIED, f"the command allows no {name}")
 
     def _unknown(self, name: str) -> ToolResult:
-        near = self._toolbox.nearest(name)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}."
+        near, absence = self._toolbox.nearest(name), self._toolbox.absence(name)
+        hint = absence or (f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}.")
         return ToolResult(f"There is no tool called {name}; {hint}", ToolOutcome.INVALID, "no such tool")
 
     async def _allowed(
