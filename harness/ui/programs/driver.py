@@ -224,7 +224,7 @@ class ProgramDriver(SessionDriver):
         match message:
             case {"type": "user", "message": {"content": content}}:
                 if self._is_new(message):
-                    self._take(await _prompt(content, self.session), message.get("priority"))
+                    await self._take(content, message.get("priority"))
             case {"type": "control_request", "request_id": request_id, "request": {"subtype": "initialize"} as request}:
                 self.later(self._initialize(request_id, request))
             case {"type": "control_request", "request_id": request_id, "request": {"subtype": str(subtype)} as request}:
@@ -246,8 +246,14 @@ class ProgramDriver(SessionDriver):
         self._taken.add(uuid)
         return new
 
-    def _take(self, prompt: str, priority: object) -> None:
-        """Take a prompt: it joins the running turn unless it is to be run later, or at once."""
+    async def _take(self, content: object, priority: object) -> None:
+        """Take a prompt: it joins the running turn unless it is to be run later, or at once. One that cannot be run has
+        a result that says why."""
+        try:
+            prompt = await _prompt(content, self.session)
+        except HarnessError as error:
+            self._write_result(_NO_TURN | {"reason": str(error), "subtype": "error_during_execution", "is_error": True})
+            return
         if priority == "now":
             self.interrupt()
         if priority in ("now", "later"):
@@ -279,7 +285,9 @@ class ProgramDriver(SessionDriver):
                 mode = str(request.get("mode"))
                 session.permissions.set_mode(theirs.get(mode, mode))
             case "set_model":
-                session.models.select(str(request.get("model") or session.settings.model))
+                if not isinstance(model := request.get("model") or session.settings.model, str):
+                    raise HarnessError("The model has to be a name.")
+                session.models.select(model)
             case "mcp_status":
                 return {"mcpServers": servers_of(session)}
             case "mcp_reconnect" | "mcp_toggle":
@@ -358,18 +366,34 @@ class ProgramDriver(SessionDriver):
         if self._turn is not None:
             fields = result(self._turn, self.session)
         else:
-            fields = {"type": "result", "subtype": "success", "is_error": False, "result": "\n".join(self._texts)}
-            fields |= {"duration_ms": 0, "num_turns": 0, "total_cost_usd": 0.0, "permission_denials": []}
-        if item.error is not None:
+            fields = _NO_TURN | {"result": "\n".join(self._texts)}
+        if item.error is not None or (item.stopped and self._turn is None):
             fields |= {"subtype": "error_during_execution", "is_error": True, "reason": "\n".join(self._texts)}
+        self._write_result(fields)
+
+    def _write_result(self, fields: Json) -> None:
         if fields["is_error"]:
             fields["errors"] = [fields["reason"]]
         fields |= {"duration_api_ms": fields["duration_ms"], "exit_code": int(fields["is_error"])}
         self.exit_code = fields["exit_code"]
-        self._write(self._fold.stamped(fields))
+        if self._fold is not None:
+            self._write(self._fold.stamped(fields))
 
     def _note(self, text: str) -> None:
         print_note(text, self._err)
+
+
+_NO_TURN: Json = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "result": "",
+    "duration_ms": 0,
+    "num_turns": 0,
+    "total_cost_usd": 0.0,
+    "permission_denials": [],
+}
+"""The result of what was no turn."""
 
 
 def _message(line: bytes, number: int) -> Json:
@@ -385,10 +409,8 @@ def _message(line: bytes, number: int) -> Json:
 
 async def _prompt(content: object, session: Session) -> str:
     """The prompt in the content of a message; images are kept as files and named in it. Raises SettingsError."""
-    if isinstance(content, str):
-        return content
     parts = []
-    for block in content if isinstance(content, list) else [content]:
+    for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
         match block:
             case {"type": "text", "text": str(text)}:
                 parts.append(text)
@@ -396,7 +418,10 @@ async def _prompt(content: object, session: Session) -> str:
                 parts.append(mention(await keep_image(data, session)))
             case _:
                 raise SettingsError(f"A prompt has content that is not supported: {json.dumps(block)[:200]}")
-    return "\n\n".join(parts)
+    prompt = "\n\n".join(parts)
+    if not prompt.strip():
+        raise SettingsError("The prompt is empty.")
+    return prompt
 
 
 async def keep_image(data: str, session: Session) -> str:

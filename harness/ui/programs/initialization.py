@@ -29,13 +29,10 @@ def initialized(
     Raises SettingsError for what is not supported.
     """
     unsupported = [name for name in _UNSUPPORTED if request.get(name)]
-    unsupported += ["systemPrompt"] if "".join(request.get("systemPrompt") or ()) else []
+    if request.get("systemPrompt") not in (None, "", [], [""]):
+        unsupported.append("systemPrompt")
     if unsupported:
         raise SettingsError(f"{unsupported[0]} of a program is not supported; settings files and flags have the like.")
-    try:
-        hooks = callback_hooks(request.get("hooks") or {}, channel.ask)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise SettingsError(f"A hook of the program cannot be used: {error}.") from error
 
     async def host(server: str, message: Json) -> Json:
         asked = {"subtype": "mcp_message", "server_name": server, "message": message}
@@ -44,8 +41,12 @@ def initialized(
             raise NoAnswerError("the program gave no answer of its server")
         return answer
 
-    inside = {name: {"type": "sdk"} for name in request.get("sdkMcpServers") or ()}
-    servers = loaded.settings.mcp_config.extended(inside | (request.get("mcpServers") or {})).hosted(host)
+    try:
+        hooks = callback_hooks(request.get("hooks") or {}, channel.ask)
+        inside = {name: {"type": "sdk"} for name in request.get("sdkMcpServers") or ()}
+        servers = loaded.settings.mcp_config.extended(inside | (request.get("mcpServers") or {})).hosted(host)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SettingsError(f"Hooks or MCP servers of the program cannot be used: {error}.") from error
     changes: dict[str, object] = {"mcp_config": servers}
     if words := request.get("appendSystemPrompt"):
         changes["append_system_prompt"] = str(words)

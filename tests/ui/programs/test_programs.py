@@ -386,3 +386,44 @@ async def test_a_prompt_that_is_sent_twice_runs_once_and_comes_back_where_that_i
     assert [(said["uuid"], said["message"]["content"]) for said in back] == [("one", "hi"), ("one", "hi")]
     assert {said["session_id"] for said in back} == {program.seen[-1]["session_id"]}
     assert sum(map(is_result, program.seen)) == 1
+
+
+async def test_a_prompt_that_cannot_be_run_has_a_result_that_says_why(place: Place) -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "?"}}
+    contents: list[tuple[object, str]] = [
+        (" ", "is empty"),
+        ([], "is empty"),
+        ([image], "base64"),
+        ([3], "not supported"),
+    ]
+    async with driven(place, says("Hello.")) as program:
+        for content, why in contents:
+            program.send({"type": "user", "message": {"role": "user", "content": content}})
+            result = await program.until(is_result)
+            assert (result["is_error"], why in result["errors"][0]) == (True, True)
+        program.send(prompt("hi"))
+        assert (await program.until(is_result))["result"] == "Hello."
+
+
+async def test_only_the_first_answer_to_a_question_counts_and_the_mode_changes_while_it_is_open(place: Place) -> None:
+    async with driven(place, bash("touch a") + bash("touch b") + bash("touch c") + says("Done.")) as program:
+        program.send(prompt("do it"))
+        first = await program.until(is_question)
+        program.send(answer(first | {"request_id": "another"}, behavior="allow"))
+        at_once(program, answer(first, behavior="deny", message="no"), answer(first, behavior="allow"))
+        second = await program.until(is_question)
+        at_once(program, answer(first, behavior="allow"), request("set_permission_mode", mode="bypassPermissions"))
+        assert (await program.until(is_response))["response"]["subtype"] == "success"
+        program.send(answer(second, behavior="deny", message="no"))
+        assert len((await program.until(is_result))["permission_denials"]) == 2
+    assert [(place.folder / name).exists() for name in "abc"] == [False, False, True]
+
+
+async def test_two_interrupts_end_a_turn_at_once_as_an_error(place: Place) -> None:
+    async with driven(place, bash("sleep 60") + says("Next."), *FLAGS, "--yolo") as program:
+        program.send(prompt("wait"))
+        await program.until(named("tool_started"))
+        at_once(program, request("interrupt"), request("interrupt"))
+        assert (await program.until(is_result))["is_error"]
+        program.send(prompt("next"))
+        assert (await program.until(is_result))["result"] == "Next."
