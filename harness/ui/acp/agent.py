@@ -19,7 +19,7 @@ from harness.media.mentions import mention
 from harness.session import Opening, Session, sessions_of
 from harness.settings import LoadedSettings, load
 from harness.ui.acp.client import Client, Connection
-from harness.ui.acp.driver import AcpDriver
+from harness.ui.acp.driver import NO_KEY, AcpDriver
 from harness.ui.signals import handle_signals
 
 VERSION = 1
@@ -27,6 +27,7 @@ MOST_BYTES = 50_000_000
 """Of one message."""
 INVALID, FAILED = -32602, -32603
 """Codes of JSON-RPC."""
+KEY: Json = {"id": "api-key", "name": "API key", "type": "env_var", "vars": [{"name": "ANTHROPIC_API_KEY"}]}
 
 
 async def serve_editor(flags: Mapping[str, object], log: logging.Logger) -> int:
@@ -38,10 +39,18 @@ async def serve_editor(flags: Mapping[str, object], log: logging.Logger) -> int:
         raise SettingsError(
             "`harness acp` needs the package agent-client-protocol; install it: pip install 'harness-agent[acp]'."
         ) from error
+
+    class EditorConnection(AcpConnection):
+        """Ignores JSON that is no message; it would end the connection."""
+
+        def _process_message(self, message: object) -> None:
+            if isinstance(message, dict):
+                super()._process_message(message)
+
     reader, writer = await stdio_streams(limit=MOST_BYTES)
     sys.stdout = sys.stderr  # whatever is printed must not end up between the messages
     agent = AcpAgent(flags, log)
-    connection = AcpConnection(agent.handle, writer, reader, listening=False)
+    connection = EditorConnection(agent.handle, writer, reader, listening=False)
     agent.connection = connection
     with handle_signals() as signalled:
         try:
@@ -71,12 +80,19 @@ class AcpAgent:
         from acp import RequestError
 
         fields = params if isinstance(params, dict) else {}
+        if problem := _problem(fields):
+            raise RequestError(INVALID, f"{method}: {problem}.")
         try:
             return await self._answer(method, fields)
         except KeyError as error:
             raise RequestError(INVALID, f"{method} needs {error.args[0]}.") from error
+        except RequestError:
+            if not is_notification:  # what is unknown has no answer there
+                raise
+            return None
         except HarnessError as error:
-            raise RequestError(INVALID if isinstance(error, SettingsError) else FAILED, str(error)) from error
+            invalid = isinstance(error, SettingsError) or method.startswith("session/set_")
+            raise RequestError(INVALID if invalid else FAILED, str(error)) from error
 
     async def _answer(self, method: str, params: Json) -> Json | None:
         match method:
@@ -85,6 +101,8 @@ class AcpAgent:
                 self._capabilities = capabilities if isinstance(capabilities, dict) else {}
                 return _introduction()
             case "authenticate":
+                if _loaded(self._flags).settings.practice:
+                    raise SettingsError(NO_KEY)
                 return {}
             case "session/new":
                 driver = await self._open(params, Opening())
@@ -124,9 +142,7 @@ class AcpAgent:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     async def _open(self, params: Json, opening: Opening, *, replays: bool = False) -> AcpDriver:
-        if (
-            opening.resume in self._sessions
-        ):  # the editor opens it again: in another window, or after a crash of its own
+        if opening.resume in self._sessions:  # it is opened again: in another window, or after a crash of the editor
             await self._sessions.pop(opening.resume).aclose()
         flags = {**self._flags, "workspace": params["cwd"]}
         if folders := params.get("additionalDirectories"):
@@ -159,7 +175,7 @@ class AcpAgent:
 
     # ── prompts ─────────────────────────────────────────────────────────────────────────────────
 
-    async def _prompt(self, driver: AcpDriver, content: object) -> Json:
+    async def _prompt(self, driver: AcpDriver, content: Sequence[Json]) -> Json:
         end = await driver.prompt(await _text(content, driver.session))
         if end.problem:
             raise HarnessError(end.problem)
@@ -190,14 +206,25 @@ def _introduction() -> Json:
             "sessionCapabilities": sessions,
         },
         "agentInfo": {"name": "harness", "title": "harness", "version": __version__},
-        "authMethods": [],
+        "authMethods": [KEY],
     }
 
 
-async def _text(content: object, session: Session) -> str:
+def _problem(params: Json) -> str:
+    """What has the wrong type, in a clause; empty: nothing."""
+    texts = [name for name in ("sessionId", "cwd", "modeId", "configId") if not isinstance(params.get(name, ""), str)]
+    lists = [name for name in ("mcpServers", "prompt") if not _are_objects(params.get(name) or [])]
+    return ", ".join([*(f"{name} has to be a text" for name in texts), *(f"{name} has to be a list" for name in lists)])
+
+
+def _are_objects(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(one, dict) for one in given)
+
+
+async def _text(content: Sequence[Json], session: Session) -> str:
     """The prompt in content blocks; files are named in it, and images kept as files. Raises SettingsError."""
     parts: list[str] = []
-    for block in content if isinstance(content, list) else []:
+    for block in content:
         match block:
             case {"type": "text", "text": str(text)}:
                 parts.append(text)
@@ -207,9 +234,12 @@ async def _text(content: object, session: Session) -> str:
                 parts.append(_named(uri))
             case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
                 parts.append(f'\n<file path="{_path(uri) or uri}">\n{text}\n</file>\n')
+            case {"type": "resource", "resource": {"uri": str(uri), "blob": _}} if _path(uri):
+                parts.append(_named(uri))
             case _:
-                kind = block.get("type") if isinstance(block, dict) else block
-                raise SettingsError(f"A prompt cannot hold content of the type {kind!r} here.")
+                raise SettingsError(f"A prompt cannot hold content of the type {block.get('type')!r} here.")
+    if not any(part.strip() for part in parts):
+        raise SettingsError("The prompt is empty.")
     return "".join(f"{part}" if part[:1] in ("", "\n", " ") or not at else f" {part}" for at, part in enumerate(parts))
 
 

@@ -26,11 +26,15 @@ from harness.ui.acp.updates import UpdateFold
 from harness.ui.commands.commands import COMMANDS, FileCommand, SlashCommand, file_commands
 from harness.ui.commands.session_commands import MODES
 from harness.ui.driver import STOPPED, SessionDriver
-from harness.ui.lines.line import Groups, Line, laid_out
+from harness.ui.lines.line import Groups, Line, Tone, laid_out
 from harness.ui.turn_queue import Item, ItemEnd, TypedLine
 
 T = TypeVar("T")
 
+NO_KEY = (
+    "No key is set, so the practice model answers. Put ANTHROPIC_API_KEY into the environment of the agent in the "
+    "settings of your editor; `harness doctor` shows what is used."
+)
 WIDTH = 100
 """Columns of a list, such as that of /help."""
 
@@ -69,10 +73,10 @@ class AcpDriver(SessionDriver):
         self._asker.session_id, self._is_live = session.id, True
         self.attach(session)
         self.start_turns()
-        for note in (*session.retirements, *filter(None, [session.take_sandbox_notice()])):
-            self.show_line(Line("", note))
+        notes = [*session.retirements, *filter(None, [session.take_sandbox_notice()])]
+        notes += [NO_KEY] if loaded.origins["practice"].startswith("default:") else []
         await self._client.flush()
-        asyncio.get_running_loop().call_soon(self._show_commands)  # behind the answer that names the session
+        asyncio.get_running_loop().call_soon(self._greet, notes)  # behind the answer that names the session
 
     def _observe(self, event: Event, at: float) -> None:
         self.on_event(event)
@@ -87,10 +91,18 @@ class AcpDriver(SessionDriver):
             case McpServerChanged() if self._is_live:
                 self._show_commands()
             case SettingChanged("permission_mode" | "model" | "effort") if self._is_live:
-                self._update({"sessionUpdate": "config_option_update", "configOptions": self.config_options()})
+                asyncio.get_running_loop().call_soon(self._show_options)  # once the change has been made
+
+    def _show_options(self) -> None:
+        self._update({"sessionUpdate": "config_option_update", "configOptions": self.config_options()})
 
     def _update(self, update: Json) -> None:
         self._client.update(self._asker.session_id, update)
+
+    def _greet(self, notes: Sequence[str]) -> None:
+        for note in notes:
+            self.show_line(Line("!", note, Tone.TROUBLE))
+        self._show_commands()
 
     def _show_commands(self) -> None:
         known: list[SlashCommand | FileCommand] = [*COMMANDS.values(), *file_commands(self.session)]

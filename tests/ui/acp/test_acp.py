@@ -1,5 +1,6 @@
 """`harness acp` as a process, with an editor at the other end of its pipes."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,7 +17,7 @@ from acp.schema import (
 from tests.mcp.conftest import practice
 from tests.mcp.test_http import Web
 from tests.ui.lines_of_json import DOT, Peer, Said, bash, calls, peer, says
-from tests.ui.program import Place, run
+from tests.ui.program import Place, run, start
 
 pytestmark = pytest.mark.anyio
 
@@ -279,7 +280,18 @@ async def test_what_is_unknown_is_an_error_and_ends_nothing(place: Place) -> Non
     async with editor(place, says("Hello.")) as one:
         assert (await one.answer(one.send("session/nothing")))["error"]["code"] == -32601
         assert (await one.answer(one.send("session/prompt")))["error"]["message"] == "session/prompt needs prompt."
-        one.agent.process.stdin.write(b"no json\n")
+        odd: list[tuple[str, Said, str]] = [
+            ("session/new", {"cwd": 3}, "cwd has to be a text"),
+            ("session/new", {"cwd": str(place.folder), "mcpServers": ["p"]}, "mcpServers has to be a list"),
+            ("session/load", {"cwd": str(place.folder), "sessionId": 7}, "sessionId has to be a text"),
+            ("session/prompt", {"prompt": "hi"}, "prompt has to be a list"),
+            ("session/prompt", {"prompt": []}, "The prompt is empty"),
+            ("session/set_mode", {"modeId": "fast"}, "no permission mode fast"),
+        ]
+        for method, params, why in odd:
+            error = (await one.answer(one.send(method, **params)))["error"]
+            assert (error["code"], why in error["message"]) == (-32602, True)
+        one.agent.process.stdin.write(b'no json\n[]\n3\n{"jsonrpc":"2.0","method":"$/unknown","params":{}}\n')
         await one.answer(one.prompt("hi"))
         assert await one.agent.ends() == 0
     assert one.text() == "Hello."
@@ -308,3 +320,70 @@ async def test_servers_that_the_editor_brings_are_there_for_this_opening_of_the_
     assert "hello" in results[1]
     assert "k3y" in {headers.get("x-key") for headers in web.seen}
     assert [call["status"] for call in one.of("tool_call")][-2:] == ["failed", "failed"]
+
+
+async def test_two_sessions_of_one_process_ask_and_end_by_themselves(place: Place) -> None:
+    async with editor(place, bash("touch a") + bash("touch b") + says("B.") + says("A.")) as one:
+        first, one.session = one.session, ""
+        second = (await one.call("session/new", cwd=str(place.folder), mcpServers=[]))["sessionId"]
+        ends, asked = {}, {}
+        for session in (first, second):
+            one.session = session
+            ends[session] = one.prompt("do it")
+            asked[session] = await one.asked()
+            assert asked[session]["params"]["sessionId"] == session
+        one.choose(asked[second], "once")
+        assert (await one.answer(ends[second]))["result"] == {"stopReason": "end_turn"}
+        one.choose(asked[first], "no")
+        assert (await one.answer(ends[first]))["result"] == {"stopReason": "end_turn"}
+    assert [(place.folder / name).exists() for name in "ab"] == [False, True]
+
+
+async def test_an_editor_that_dies_in_mid_turn_ends_the_turn_and_its_command(place: Place) -> None:
+    async with editor(place, bash("sleep 60; touch made"), "--yolo") as one:
+        one.prompt("wait")
+        await one.agent.until(lambda said: said.get("params", {}).get("update", {}).get("status") == "in_progress")
+        assert await one.agent.ends() == 0
+    assert not (place.folder / "made").exists()
+
+
+async def test_without_a_key_the_editor_is_told_how_to_give_one(place: Place) -> None:
+    one = Editor(place, Peer(await start(place, "acp")))
+    begun = await one.call("initialize", protocolVersion=1)
+    assert InitializeResponse.model_validate(begun).auth_methods
+    assert begun["authMethods"][0]["id"] == "api-key"
+    assert (await one.answer(one.send("authenticate", methodId="api-key")))["error"]["message"].startswith("No key")
+    await one.call("session/new", cwd=str(place.folder), mcpServers=[])
+    assert "No key is set" in str(await one.agent.until(lambda said: said.get("method") == "session/update"))
+    assert await one.agent.ends() == 0
+
+
+async def test_thoughts_and_effort_are_shown_and_the_session_says_when_it_changes_them(place: Place) -> None:
+    thinks = '[[reply]]\nthinking = "Hm."\ntext = "Hello."\n'
+    async with editor(place, thinks, "--model", "claude-opus-4-8") as one:
+        await one.answer(one.prompt("hi"))
+        await one.answer(one.prompt("/effort high"))
+        await one.answer(one.prompt("/mode plan"))
+    assert one.text("agent_thought_chunk").startswith("Hm.")
+    changes = [
+        {option["id"]: option["currentValue"] for option in said["configOptions"]}
+        for said in one.of("config_option_update")
+    ]
+    assert [(said["effort"], said["mode"]) for said in changes] == [("high", "ask"), ("high", "plan")]
+
+
+async def test_the_journal_is_that_of_a_session_by_hand(place: Place) -> None:
+    script = bash("touch made") + says("Done.")
+    async with peer(place, script, "--plain", "--yolo") as by_hand:
+        by_hand.process.stdin.write(b"do it\n")
+        by_hand.process.stdin.close()
+        await by_hand.process.wait()
+    async with editor(place, script, "--yolo") as one:
+        await one.answer(one.prompt("do it"))
+        await one.agent.ends()
+    kept = ("type", "tool", "prompt", "outcome", "origin", "code")
+    first, second = [
+        [{name: said[name] for name in kept if name in said} for said in map(json.loads, path.read_text().splitlines())]
+        for path in sorted(place.state.glob("sessions/*/*.jsonl"))
+    ]
+    assert first == second
