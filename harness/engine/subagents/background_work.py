@@ -181,9 +181,9 @@ class BackgroundWork:
             if self._team is not None:
                 closing.push_async_callback(self._team.close_mail)
             closing.push_async_callback(self._end)
+            closing.push_async_callback(self.subagents.admission.aclose)
             if self._team is not None:
                 closing.push_async_callback(self._team.aclose)
-            closing.push_async_callback(self.subagents.admission.aclose)
 
     async def _end(self) -> None:
         """End everything at the same time: what resists takes seconds, and they must not add up."""

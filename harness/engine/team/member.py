@@ -38,6 +38,8 @@ class Member:
     """Names that it has written to in this task."""
     asked: set[str] = field(default_factory=set)
     """The members among them whose work it began."""
+    busy: bool = False
+    """It has a task, queued or under way."""
     alarm: asyncio.Task[None] | None = None
     """Ends its pause; there is one only while mail waits for that."""
     ending: str = ""

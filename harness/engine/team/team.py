@@ -10,7 +10,7 @@ what it has besides: a mailbox, and a reason to work again.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -101,7 +101,7 @@ class Team:
         """Those that have not ended."""
         self._starting: set[str] = set()
         """Names of members that are about to start."""
-        self._one_at_a_time = asyncio.Lock()
+        self._one_at_a_time, self._one_step = asyncio.Lock(), asyncio.Lock()
         self._opened: asyncio.Task[None] | None = None
         self._arrived: set[int] = set()
         """Ids of messages that the lead has in its inbox, from an earlier run."""
@@ -141,7 +141,7 @@ class Team:
             raise HarnessError(problem)
 
     async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
-        address = await in_thread(partial(self._store.begin, asked.name))
+        address = await self._stored(partial(self._store.begin, asked.name))
         agent, role = self._subagents.enlist(), shorten_line(asked.role)
         member = self._members[address] = Member(address, agent, role, asked.kind, tools)
         self._emit(MemberStarted(address, agent, role, asked.kind, tools, call_id))
@@ -161,7 +161,7 @@ class Team:
         await self.open()
         member = self.member(name)
         member.ending = why
-        if self._row(member).state in AT_WORK:
+        if member.busy:
             self._subagents.stop(member.agent, why)  # what it leads to ends the member
         else:
             await shielded(self._end(member))
@@ -213,7 +213,7 @@ class Team:
 
     async def _sent(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
         async with self._one_at_a_time:  # the order of ids is the order in which they are read
-            sent = await in_thread(partial(self._store.send, draft))
+            sent = await self._stored(partial(self._store.send, draft))
             if isinstance(sent, MailRefused):
                 return sent
             if (sender := self._members.get(draft.sender)) is not None:
@@ -247,19 +247,24 @@ class Team:
         head = f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
         if (member := self._members.get(mail.recipient)) is None:
             return f"{head}."
-        state = self._row(member).state
-        if not begins_work(mail.kind, mail.body) and state not in AT_WORK:
+        if not begins_work(mail.kind, mail.body) and not member.busy:
             return f"{head}; it is read with the next one that begins work."
-        if state is MemberState.PAUSED:
+        if self._row(member).state is MemberState.PAUSED:
             return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self._row(member).why})."
         return (
             f"{head}; {mail.recipient.name} reads it {'as its next task' if member.read == [] else 'at its next step'}."
         )
 
+    async def _stored(self, step: Callable[[], T]) -> T:
+        """One step of the mailboxes, after those before it: a step that waits for hundreds of others would seem to
+        hang. Raises MailError."""
+        async with self._one_step:
+            return await in_thread(step)
+
     async def _marked(self, address: Address, last: int) -> None:
         """Move the cursor. It is only a copy of what a journal says, so a failure is reported and nothing else."""
         try:
-            await in_thread(partial(self._store.read, address, last))
+            await self._stored(partial(self._store.read, address, last))
         except MailError as error:
             self._emit(Notice("warning", str(error)))
 
@@ -284,7 +289,7 @@ class Team:
         """Give a member a task; no prompt: its mail is the task."""
         before = [(one, MailKind.MESSAGE, member.name) for one in self._row(member).owes]
         member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
-        member.wrote_to, member.asked = set(), set()
+        member.wrote_to, member.asked, member.busy = set(), set(), True
         role = notices.member_prompt(member.name, member.role)
         seat = MemberSeat(self, member)
         task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
@@ -293,6 +298,7 @@ class Team:
     async def _task_ended(self, member: Member, report: SubagentReport) -> None:
         if self._closing:
             return
+        member.busy = False
         if member.ending:
             await self._end(member)
             return
@@ -332,7 +338,7 @@ class Team:
 
     def step(self, member: Member) -> None:
         """Let a member do what follows from its state and its mail."""
-        if self._closing or self._held or member.ending:
+        if self._closing or self._held or member.ending or member.busy:
             return
         until = self._subagents.admission.paused_until(member.agent)
         reasons = [mail for mail in member.box if begins_work(mail.kind, mail.body)]
@@ -363,7 +369,7 @@ class Team:
     async def _end(self, member: Member) -> None:
         self._silence(member)
         try:
-            ids, back = await in_thread(partial(self._store.end, member.address, member.ending))
+            ids, back = await self._stored(partial(self._store.end, member.address, member.ending))
         except MailError as error:
             ids, back = (), ()
             self._emit(Notice("warning", f"The mail of {member.name} could not be returned: {error}"))
@@ -431,12 +437,16 @@ class Team:
         for row in self._fold.live:
             self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools)
             if row.state in AT_WORK:
-                self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
-                text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it go on."
-                self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
+                self._left(row)
         self._held = bool(self._members)
         if self._fold.rows:
             self._opened = asyncio.create_task(self._open(), name="mailboxes")
+
+    def _left(self, row: MemberRow) -> None:
+        """A member did not come to the end of its task; the lead reads so with the next prompt."""
+        self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
+        text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it go on."
+        self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
 
     async def open(self) -> None:
         """Open the mailboxes, once. Raises MailError."""
@@ -446,12 +456,12 @@ class Team:
 
     async def _open(self) -> None:
         """Make the mailbox of the lead; take over what earlier runs left in the mailboxes."""
-        boxes = await in_thread(self._store.boxes)
+        boxes = await self._stored(self._store.boxes)
         if LEAD not in boxes:
-            await in_thread(partial(self._store.begin, LEAD))
+            await self._stored(partial(self._store.begin, LEAD))
         for box in boxes.values():
             if box.address not in self._members and not box.ended and box.address != LEAD_BOX:
-                await in_thread(partial(self._store.end, box.address, "it never started"))
+                await self._stored(partial(self._store.end, box.address, "it never started"))
         for member in tuple(self._members.values()):
             found = boxes.get(member.name)
             if found is None or found.address != member.address or found.ended:
@@ -459,8 +469,8 @@ class Team:
                 self._inbox.arrive(ArrivalKind.NOTE, member.name, f"{member.name} is gone: {member.ending}.")
                 await self._end_without_box(member)
             else:
-                member.box = list(await in_thread(partial(self._store.unread, member.address)))
-        for mail in await in_thread(partial(self._store.unread, LEAD_BOX)) if LEAD in boxes else ():
+                member.box = list(await self._stored(partial(self._store.unread, member.address)))
+        for mail in await self._stored(partial(self._store.unread, LEAD_BOX)) if LEAD in boxes else ():
             if mail.id not in self._arrived:
                 self._to_lead(mail)
             await self._marked(LEAD_BOX, mail.id)
@@ -473,6 +483,9 @@ class Team:
     async def aclose(self) -> None:
         """Begin nothing from now on, and close the mailboxes. Running tasks are ended by their subagents."""
         self._closing = True
+        for member in self._members.values():
+            if member.busy:
+                self._left(self._row(member))
         alarms = [member.alarm for member in self._members.values() if member.alarm is not None]
         if self._opened is not None:
             alarms.append(self._opened)

@@ -14,6 +14,7 @@ from harness.events import (
     Address,
     AdmissionPool,
     AgentCreated,
+    AgentEnd,
     AgentEnded,
     AgentMoved,
     Event,
@@ -147,7 +148,7 @@ class TeamFold:
             case AgentMoved(agent=agent):
                 self._change(agent, at, lambda row: replace(row, moved=event))
             case AgentEnded(agent=agent):
-                self._change(agent, at, lambda row: _ended(row, event))
+                self._change(agent, at, lambda row: _ended(row, event, at))
             case MailSent(recipient=address):
                 self._change(self._agents.get(address, ""), at, lambda row: replace(row, unread=row.unread + 1))
             case MailDelivered(member=address, ids=ids) | MailReturned(member=address, ids=ids):
@@ -170,9 +171,12 @@ def _given(row: MemberRow, task: str, at: float) -> MemberRow:
     return replace(_now(row, MemberState.QUEUED, at), task=task, tasks=row.tasks + 1, moved=None)
 
 
-def _ended(row: MemberRow, event: AgentEnded) -> MemberRow:
+def _ended(row: MemberRow, event: AgentEnded, at: float) -> MemberRow:
+    """It rests, until what follows says more."""
+    well = event.end in (AgentEnd.ANSWERED, AgentEnd.SILENT)
+    rests = _now(row, MemberState.IDLE if well else MemberState.FAILED, at, event.reason)
     return replace(
-        row,
+        rests if row.state in AT_WORK else row,
         moved=None,
         tokens_before=row.tokens_before + event.usage.prompt + event.usage.output,
         cost_before=row.cost_before + event.cost_usd,

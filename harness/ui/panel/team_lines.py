@@ -39,7 +39,7 @@ def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Seq
     begin = min((row.lane[0][0] for row in live if row.lane), default=now)
     full: Lines = []
     for row in shown:
-        full += [_row(row, width, now), *_about(row, width)]
+        full += [_row(row, width, now), *_about(row, width, 2 - bool(head))]
         if expanded or width >= ROOMY:
             full.append(labelled("", Content.styled(lane(row, begin, max(now, begin), width - LABEL), QUIET)))
     rows = [_row(row, width, now) for row in shown]
@@ -65,11 +65,11 @@ def _row(row: MemberRow, width: int, now: float) -> Content:
     return labelled(row.name, apart(text, BETWEEN.join(filter(None, (state, since))), width - LABEL))
 
 
-def _about(row: MemberRow, width: int) -> Lines:
+def _about(row: MemberRow, width: int, most: int) -> Lines:
     """What all its tasks have used, its unread mail, what it does or why it rests, and its role."""
     unread = f"{row.unread} unread" if row.unread else ""
     cost = priced(row.cost_usd, row.unpriced) if row.cost_usd or row.unpriced else ""
     tokens = f"{count(row.tokens)} tokens" if row.tokens else ""
     text = BETWEEN.join(filter(None, (tokens, cost, unread, row.reason, row.role)))
     style = TROUBLE if row.asks else QUIET
-    return wrapped(text, width, most=2, style=style, indent=LABEL + GAP) if text else []
+    return wrapped(text, width, most=most, style=style, indent=LABEL + GAP) if text else []

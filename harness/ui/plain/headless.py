@@ -146,7 +146,7 @@ async def _answer(
     before = session.conversation.spend
     added = schema.instruction() if schema is not None and not session.asks_for_format else ""
     ends = [await output.play(_begun(session, prompt, added))]
-    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
+    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= most_arrivals(session) and not wait.given_up:
         if output.plan is not None:
             break
         with output.between():
@@ -163,6 +163,11 @@ async def _answer(
         end = replace(end, answer=ends[-1].answer, sources=())
     output.result(end, session, structured)
     return end, structured is None or not structured.why or end.code is not TransitionCode.COMPLETED
+
+
+def most_arrivals(session: Session) -> int:
+    """How many turns may be started by arrived results: each member may report."""
+    return MOST_ARRIVALS + (len(session.background.team.rows) if session.background.has_team else 0)
 
 
 @dataclass(frozen=True, slots=True)
