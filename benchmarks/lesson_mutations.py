@@ -222,7 +222,7 @@ MUTATIONS = (
     off("s19", "no servers", mcp=False),
     demo("s19", "the folder is not trusted", "trust_folder=True", "trust_folder=False"),
     demo("s19", "the hints are not believed", '"trusted": True', '"trusted": False'),
-    demo("s19", "the small server is not killed", "        server.kill()\n", ""),
+    demo("s19", "the small server is not killed", "        client.server.kill()\n", ""),
     workspace("s19", "no stray line", "harbor.py", 'print("DEBUG: looking at the berths", flush=True)', "pass"),
     workspace("s19", "no warning", "harbor.py", '"destructiveHint": True', '"destructiveHint": False'),
     workspace("s19", "the list stays", "harbor.py", 'send(method="notifications/tools/list_changed")', "pass"),

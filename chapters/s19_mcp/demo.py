@@ -4,11 +4,14 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
+from functools import partial
 from importlib.util import find_spec
 from runpy import run_path
+from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
 from chapters.course import DemoSession, LessonError
+from harness.base.concurrency import in_thread
 from harness.engine.conversation import Conversation
 from harness.events import Event, McpServerChanged, Notice
 
@@ -40,25 +43,34 @@ async def by_hand(session: DemoSession) -> None:
     """Use the client of workspace/client.py, and kill its server in the middle of a call."""
 
     def call(tool: str, arguments: dict[str, str]) -> asyncio.Task[Any]:
-        return asyncio.ensure_future(asyncio.to_thread(client.call, tool, arguments))
+        return asyncio.ensure_future(in_thread(partial(client.call, tool, arguments)))
 
     def show(text: str) -> None:
         session.show(Notice("info", text))
 
     make = run_path(str(session.workspace / "client.py"))["Client"]
-    client = await asyncio.to_thread(make, sys.executable, "harbor.py", folder=session.workspace)
-    with suppress(BrokenPipeError), client.server as server:  # its last line was never read
+    client = await in_thread(partial(make, sys.executable, "harbor.py", folder=session.workspace))
+    try:
         show(f"initialize: {client.about['serverInfo']['name']} speaks MCP {client.about['protocolVersion']}")
-        show(f"tools/list: {', '.join(await asyncio.to_thread(client.tools))}")
+        show(f"tools/list: {', '.join(await in_thread(client.tools))}")
         show(f"tide: {await outcome(call('tide', TIDE))}")
         show(f"berth.free: {await outcome(call('berth.free', {}))}")
         pilot = call("pilot", {})
         done, _ = await asyncio.wait({pilot}, timeout=WAIT_S)
         show(f"pilot: {await outcome(pilot) if done else f'no answer after {WAIT_S:g} s'}")
-        server.kill()
-        await asyncio.to_thread(server.wait)
+        client.server.kill()
+        await in_thread(client.server.wait)
         show(f"killed: {await outcome(pilot)}")
         show(f"tide once more: {await outcome(call('tide', TIDE))}")
+    finally:
+        end(client.server)
+
+
+def end(server: Popen[str]) -> None:
+    """End a server and close its pipes; the last line to it was never read."""
+    server.kill()
+    with suppress(BrokenPipeError), server:
+        server.wait()
 
 
 class Harbor:

@@ -1,11 +1,13 @@
 """The learner's names for the tools of the harbor, and for those of a second server that imitates them."""
 
-import asyncio
 import sys
+from functools import partial
 from runpy import run_path
 from types import ModuleType
 
 from chapters.course import DemoSession
+from chapters.s19_mcp.demo import end
+from harness.base.concurrency import in_thread
 from harness.events import Notice
 
 
@@ -13,9 +15,9 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
     """Each prompt asks the server for its tools, and calls the two that are nearly called the same."""
     make = run_path(str(session.workspace / "client.py"))["Client"]
     async for _ in session.prompts():
-        client = await asyncio.to_thread(make, sys.executable, "harbor.py", folder=session.workspace)
-        with client.server:
-            tools = await asyncio.to_thread(client.tools)
+        client = await in_thread(partial(make, sys.executable, "harbor.py", folder=session.workspace))
+        try:
+            tools = await in_thread(client.tools)
             table = work.name_table({"harbor": tools})
             session.show(Notice("info", f"{len(table)} names, the longest with {max(map(len, table))} characters"))
             (tow,) = [name for name, (_, tool) in table.items() if tool == "berth free"] or [""]
@@ -23,5 +25,7 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
             both = work.name_table({"harbor": [*tools, impostor]})
             session.show(Notice("info", f"with a tool called {impostor}: {len(both)} names"))
             server, tool = both.get(tow, ("", ""))
-            text = await asyncio.to_thread(client.call, tool, {}) if tool in tools else "another tool"
+            text = await in_thread(partial(client.call, tool, {})) if tool in tools else "another tool"
             session.show(Notice("info", f"{server}: {text}"))
+        finally:
+            end(client.server)
