@@ -21,7 +21,7 @@ _RUNS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Settings of git that name hooks, further settings and programs; see git-config(1)."""
-_CREATED = re.compile(r"0+ \w+ [^\n]*> (\d+) [^\n]*\tbranch: Created from (?:refs/remotes/)?([^\n]+)")
+_CREATED = re.compile(r"0+ \w+ [^\n]*\tbranch: Created from (?:refs/remotes/)?([^\n]+)")
 _OBEYED = ("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir")
 
 
@@ -124,17 +124,18 @@ def folder_of(named: str) -> str:
     return real_path(posixpath.join(posixpath.dirname(named), text[7:].strip())) if leads else named
 
 
-def branches_made(folder: str, since_s: float) -> Iterator[tuple[str, str]]:
-    """The branches of a folder of git that were made after a Unix time from a branch of a remote, each with that, as
-    in ("topic", "origin/topic"). Looks at the notes that git keeps for itself: https://git-scm.com/docs/git-reflog"""
+def branches_of(folder: str) -> set[str]:
+    """The branches of a folder of git, as far as it keeps their history: https://git-scm.com/docs/git-reflog"""
     heads = f"{folder}/logs/refs/heads"
-    for path, _, names in os.walk(heads):
-        for name in (posixpath.join(path, one) for one in names):
-            made = _CREATED.match(_text(name)) if os.lstat(name).st_ctime >= since_s - 1 else None
-            if made and int(made[1]) >= int(since_s):
-                remote = f"refs/remotes/{made[2]}"
-                if posixpath.exists(f"{folder}/{remote}") or f" {remote}\n" in _text(f"{folder}/packed-refs") + "\n":
-                    yield name[len(heads) + 1 :], made[2]
+    return {posixpath.relpath(f"{path}/{name}", heads) for path, _, names in os.walk(heads) for name in names}
+
+
+def made_from(folder: str, branch: str) -> str:
+    """The branch of a remote that a branch was made from, such as "origin/topic"; empty: it was made otherwise."""
+    made = _CREATED.match(_text(f"{folder}/logs/refs/heads/{branch}"))
+    remote = f"refs/remotes/{made[1]}" if made else ""
+    known = posixpath.exists(f"{folder}/{remote}") or f" {remote}\n" in f"{_text(f'{folder}/packed-refs')}\n"
+    return made[1] if made and known else ""
 
 
 def _with_inner(folder: str) -> Iterator[str]:

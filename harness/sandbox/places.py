@@ -49,36 +49,20 @@ _TOOLS = _words(
 )
 """Where version and package managers keep programs, and the settings of git."""
 _CACHES = {
-    "pip": "~/.cache/pip ~/.cache/pip-tools",
-    "uv": "~/.cache/uv",
-    "poetry": "~/.cache/pypoetry",
-    "pipenv": "~/.cache/pipenv",
-    "pre-commit": "~/.cache/pre-commit",
-    "npm": "~/.npm ~/.cache/node-gyp",
-    "yarn": "~/.cache/yarn ~/.yarn/berry",
-    "pnpm": "~/.cache/pnpm ~/.local/share/pnpm/store",
-    "corepack": "~/.cache/node",
-    "bun": "~/.bun/install/cache",
-    "deno": "~/.cache/deno",
-    "cargo": "~/.cargo/registry ~/.cargo/git",
-    "go": "~/.cache/go-build ~/go/pkg",
-    "golangci-lint": "~/.cache/golangci-lint",
-    "gradle": "~/.gradle/caches ~/.gradle/daemon ~/.gradle/wrapper ~/.gradle/native ~/.gradle/notifications",
-    "mvn": "~/.m2/repository",
-    "sbt": "~/.ivy2 ~/.cache/coursier",
-    "dotnet": "~/.nuget/packages ~/.local/share/NuGet",
-    "composer": "~/.cache/composer ~/.composer/cache",
-    "bundle": "~/.bundle/cache",
-    "conda": "~/.conda/pkgs",
-    "ccache": "~/.cache/ccache ~/.ccache",
-    "sccache": "~/.cache/sccache",
-    "bazel": "~/.cache/bazel ~/.cache/bazelisk",
-    "zig": "~/.cache/zig",
-    "cabal": "~/.cabal/packages ~/.cache/cabal",
-    "mix": "~/.hex/packages ~/.cache/rebar3",
-    "dart": "~/.pub-cache",
-    "julia": "~/.julia/compiled",
-    "fc-cache": "~/.cache/fontconfig",
+    pair.partition("=")[0]: pair.partition("=")[2].split(",")
+    for pair in _words(
+        "pip=~/.cache/pip,~/.cache/pip-tools uv=~/.cache/uv poetry=~/.cache/pypoetry pipenv=~/.cache/pipenv "
+        "pre-commit=~/.cache/pre-commit npm=~/.npm,~/.cache/node-gyp yarn=~/.cache/yarn,~/.yarn/berry "
+        "pnpm=~/.cache/pnpm,~/.local/share/pnpm/store corepack=~/.cache/node bun=~/.bun/install/cache "
+        "deno=~/.cache/deno cargo=~/.cargo/registry,~/.cargo/git go=~/.cache/go-build,~/go/pkg "
+        "golangci-lint=~/.cache/golangci-lint "
+        "gradle=~/.gradle/caches,~/.gradle/daemon,~/.gradle/wrapper,~/.gradle/native,~/.gradle/notifications "
+        "mvn=~/.m2/repository sbt=~/.ivy2,~/.cache/coursier dotnet=~/.nuget/packages,~/.local/share/NuGet "
+        "composer=~/.cache/composer,~/.composer/cache bundle=~/.bundle/cache conda=~/.conda/pkgs "
+        "ccache=~/.cache/ccache,~/.ccache sccache=~/.cache/sccache bazel=~/.cache/bazel,~/.cache/bazelisk "
+        "zig=~/.cache/zig cabal=~/.cabal/packages,~/.cache/cabal mix=~/.hex/packages,~/.cache/rebar3 "
+        "dart=~/.pub-cache julia=~/.julia/compiled fc-cache=~/.cache/fontconfig"
+    )
 }
 """What a command writes in the home: the caches of a program. The first is made where only the program is there."""
 _VARIABLES = dict(
@@ -250,7 +234,7 @@ class Places:
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
         named += self._named_by_git()
         named += filter(posixpath.isabs, (self._environ.get(name, "") for name in _CERTIFICATES))
-        caches = [self._expanded(path) for paths in _CACHES.values() for path in paths.split()]
+        caches = [self._expanded(path) for paths in _CACHES.values() for path in paths]
         ways = map(links_to, (*named, *caches, self._home_as_named, "/var/run"))
         readable = dict.fromkeys(path for path in map(os.path.realpath, named) if self._fits(path))
         other_caches = os.path.realpath(self._expanded("~/.cache"))
@@ -290,7 +274,7 @@ class Places:
         """Make the first cache of each program that is there."""
         folders = self._environ.get("PATH", os.defpath).split(os.pathsep)
         for program, paths in _CACHES.items():
-            cache = self._expanded(paths.split()[0])
+            cache = self._expanded(paths[0])
             if not posixpath.exists(cache) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
                 with suppress(OSError):
                     Path(cache).mkdir(parents=True)

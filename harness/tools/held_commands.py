@@ -2,15 +2,17 @@
 
 import os
 import posixpath
-import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.processes import ProcessResult
 from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial, SandboxLevel
 from harness.sandbox.git_index import tracked
-from harness.sandbox.git_places import branches_made
+from harness.sandbox.git_places import branches_of, made_from, main_tree
 from harness.sandbox.marked_files import stamp_of
 from harness.sandbox.refused_paths import REFUSED, refused_paths
 from harness.tools.network_notes import LONGEST_NETWORK_NOTE, ports_missed, without_network
@@ -40,9 +42,9 @@ class HeldCommand:
 
     def __init__(self, context: ToolContext, line: str) -> None:
         self._context, self._line = context, line
-        self._began = time.time()
         self._works = context.profile is ProfileName.WORK
         self._before = self._stamps(context.granted or self._granted(ProfileName.WORK)) if self._works else {}
+        self._branches = set(self._branches_now()) if self._works and "git" in line else set()
 
     def ended(
         self, text: str, finished: ProcessResult, upstreams: Mapping[str, str]
@@ -79,23 +81,29 @@ class HeldCommand:
         if not self._works or "git" not in self._line or "--no-track" in self._line:
             return {}
         found: dict[str, str] = {}
-        for folder, (branch, upstream) in await in_thread(lambda: list(self._branches())):
+        made = await in_thread(lambda: set(self._branches_now()) - self._branches)
+        for folder, branch in sorted(made):
+            if not (upstream := made_from(folder, branch)):
+                continue
             settings = f"{folder}/config"
-            child = await self._context.processes.pipe(
-                ("/bin/sh", "-c", _UPSTREAM, "sh", upstream, branch),
-                cwd=self._context.workspace.root,
-                environment={**environment, "GIT_DIR": folder},
-                sink=bytearray().extend,
-                profile=ProfileName.WORK,
-                allowance=Allowance((settings,)),
-            )
-            if (await child.within(_UPSTREAM_S)).exit_code == 0:
-                found[f"{branch} follows {upstream}"] = settings
+            with suppress(OSError):  # then it has none, as git has said
+                child = await self._context.processes.pipe(
+                    ("/bin/sh", "-c", _UPSTREAM, "sh", upstream, branch),
+                    cwd=self._context.workspace.root,
+                    environment={**environment, "GIT_DIR": folder},
+                    sink=bytearray().extend,
+                    profile=ProfileName.WORK,
+                    allowance=Allowance((settings,)),
+                )
+                if (await child.within(_UPSTREAM_S)).exit_code == 0:
+                    found[f"{branch} follows {upstream}"] = settings
+                    self._before[settings] = await in_thread(partial(stamp_of, settings))
         return found
 
-    def _branches(self) -> Iterator[tuple[str, tuple[str, str]]]:
+    def _branches_now(self) -> Iterator[tuple[str, str]]:
+        """Each folder of git with each of its branches."""
         folders = (posixpath.dirname(path) for path in self._before if path.endswith("/config"))
-        return ((folder, made) for folder in folders for made in branches_made(folder, self._began))
+        return ((folder, branch) for folder in folders for branch in branches_of(folder))
 
     def _granted(self, profile: ProfileName) -> Profile | None:
         return self._context.processes.sandbox.granted(profile, self._context.workspace.root)
@@ -116,7 +124,11 @@ class HeldCommand:
         return self._before.get(path) != stamp_of(path)
 
     def _is_of_git(self, path: str, granted: Profile) -> bool:
-        """What is new there is as git has it: git has exchanged it for that of a commit."""
+        """What is new there is as git has it: git has exchanged it for that of a commit, or made a worktree."""
+        if path.endswith("/.git") and posixpath.isfile(path):
+            return main_tree(Path(path).parent) is not None
+        if "/.git/worktrees/" in path:
+            return True  # obeyed where a file .git leads there
         files = [file for file in _files(path) if self._is_new(file)]
         repositories = [one for one in (*granted.writable, *granted.read_only) if one.endswith("/.git")]
         in_git = tracked(repositories, files)

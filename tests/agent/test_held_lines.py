@@ -169,7 +169,7 @@ async def test_a_branch_follows_that_of_a_remote_although_settings_are_read_only
     def git(folder: Path, *words: str) -> str:
         return subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, text=True).stdout
 
-    async with held(tmp_path, calls(bash(line)) + says("Done.")) as here:
+    async with held(tmp_path, calls(bash(line)) + calls(bash("git log -1 | cat > log")) + says("Done.")) as here:
         two_branches(origin := tmp_path / "from", ".vscode/settings.json")
         git(origin, "branch", "-q", "a/topic")
         shutil.rmtree(here.workspace / ".vscode")
@@ -181,10 +181,12 @@ async def test_a_branch_follows_that_of_a_remote_although_settings_are_read_only
         turn = await here.turn()
         found = git(here.workspace, "for-each-ref", "--format=%(upstream:short)", f"refs/heads/{branch}").strip()
         after = settings.read_text()
-    assert outcomes(turn) == [ToolOutcome.OK]
+    assert outcomes(turn) == [ToolOutcome.OK] * 2
     assert found == upstream
+    assert str(turn.results[1]["content"]) == "(no output)\n\n[exit 0]"
     said = UPSTREAM_SET.format(paths=f"{branch} follows {upstream}") in str(turn.results[0]["content"])
     assert (said, after != before, turn.of(SandboxRefused)) == (bool(upstream), bool(upstream), [])
+    assert turn.of(Notice) == []
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])

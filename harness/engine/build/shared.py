@@ -26,7 +26,7 @@ from harness.engine.instruction_files import read_instructions
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
-from harness.engine.permissions.hosts import HostQuestions
+from harness.engine.permissions.hosts import asked_hosts
 from harness.engine.permissions.session_rules import SessionRules
 from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
@@ -60,7 +60,7 @@ def shared_parts(
     notices: deque[str] = deque()
     reread = partial(_reread, conversation, options.reread) if options.reread else None
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
-    sandbox = sandbox_for(settings, rules, HostQuestions(rules).link)
+    sandbox = sandbox_for(settings, rules, asked_hosts(rules))
     processes = Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox)
     tool_faults = OrderedToolFaults()
     connection, catalogue = ModelConnection(settings, log, counter, reread), Catalogue(settings.prices)

@@ -24,6 +24,7 @@ from harness.events import (
 from harness.permissions.registries import hosts_of_folder
 from harness.sandbox import Allowance
 from harness.sandbox.hosts import allows, entry_for, local_ports, named
+from harness.sandbox.sandbox import Hosts
 from harness.tools.tool import shorten_line
 
 if TYPE_CHECKING:
@@ -50,20 +51,18 @@ class CommandCaller:
     asker: Asker
 
 
-class HostQuestions:
-    """Makes the way of each command into the network; shared by all agents, so that no host is asked about twice."""
+def asked_hosts(rules: SessionRules) -> Hosts:
+    """Makes the way of each command into the network, from whom to ask (a `CommandCaller`) and what the user has
+    allowed it; shared by all agents, so that no host is asked about twice."""
+    turn = asyncio.Lock()
 
-    def __init__(self, rules: SessionRules) -> None:
-        self._rules = rules
-        self._turn = asyncio.Lock()
-
-    def link(self, environment: Mapping[str, str], caller: object, allowance: Allowance) -> "CommandNetwork":
-        """The way of a command into the network, from its environment outside, whom to ask (a `CommandCaller`), and
-        what the user has allowed it."""
+    def link(environment: Mapping[str, str], caller: object, allowance: Allowance) -> "CommandNetwork":
         from harness.sandbox.proxy import CommandNetwork
 
         known = caller if isinstance(caller, CommandCaller) else None
-        return CommandNetwork(CommandHosts(self._rules, self._turn, known, allowance.hosts), environment)
+        return CommandNetwork(CommandHosts(rules, turn, known, allowance.hosts), environment)
+
+    return link
 
 
 class CommandHosts:
