@@ -16,7 +16,7 @@ MESSAGE, ROSTER, TEAM_STOP = "message", "roster", "team_stop"
 class StartArguments(ToolArguments):
     """Arguments of team_start."""
 
-    name: str = Field(description="Its name, by which it is written to.", min_length=1, max_length=64)
+    name: str = Field(description="Its name, to which others write.", min_length=1, max_length=64)
     task: str = Field(
         description="Its first task and all that it needs to know: it sees nothing of this conversation.", min_length=1
     )
@@ -92,7 +92,7 @@ def mail_tools(team: Callable[[], MailActions]) -> tuple[Tool, ...]:
         Tool(
             MESSAGE,
             "Write to a member of the team or to the lead. A message is read between two steps, or begins the next "
-            "task of an idle member; do not wait for an answer, it arrives by itself. Do not send thanks or "
+            "task of an idle member; the answer arrives by itself, so do not wait for it. Do not send thanks or "
             "confirmations.",
             MessageArguments,
             Effect.READ,

@@ -21,7 +21,7 @@ AT_ONCE_CHARACTERS = 60_000
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """What is known of a live member besides its row."""
+    """A live member, apart from its row."""
 
     address: Address
     agent: str
@@ -38,6 +38,8 @@ class Member:
     """Names that it has written to in this task."""
     asked: set[str] = field(default_factory=set)
     """The members among them whose work it began."""
+    held: bool = False
+    """The session was resumed: what it had not read begins no work before the user's next prompt."""
     busy: bool = False
     """It has a task, queued or under way."""
     alarm: asyncio.Task[None] | None = None
@@ -63,7 +65,7 @@ class SeatedTeam(Protocol):
         ...
 
     async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
-        """These messages stand in the history of a member."""
+        """A member has read these messages."""
         ...
 
     def over_budget(self, state: TurnState) -> Stop | None:

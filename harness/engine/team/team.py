@@ -105,8 +105,6 @@ class Team:
         self._opened: asyncio.Task[None] | None = None
         self._arrived: set[int] = set()
         """Ids of messages that the lead has in its inbox, from an earlier run."""
-        self._held = False
-        """No mail begins work before the user's first prompt, because the session was resumed."""
         self._closing = False
         self._letters = 0
 
@@ -200,7 +198,6 @@ class Team:
     async def say(self, names: Sequence[str], text: str) -> str:
         """Send words of the user; returns a sentence about each recipient. Raises HarnessError."""
         await self.open()
-        self._held = False
         sent = await self.send(MailDraft(USER_BOX, tuple(names), text, MailKind.USER))
         if isinstance(sent, MailRefused):
             raise HarnessError(f"Not sent. {sent.reason}")
@@ -234,6 +231,7 @@ class Team:
                 self._to_lead(mail)
             elif (member := self._members.get(mail.recipient)) is not None:
                 member.box.append(mail)
+                member.held = False
                 self.step(member)
         if last := max((mail.id for mail in sent if mail.recipient == LEAD_BOX), default=0):
             await self._marked(LEAD_BOX, last)
@@ -271,7 +269,7 @@ class Team:
     # ── what a seat does ────────────────────────────────────────────────────────────────────────
 
     async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
-        """These messages stand in the history of a member."""
+        """A member has read these messages."""
         member.box = [mail for mail in member.box if mail not in mails]
         member.read += [(mail.sender, mail.kind, mail.body) for mail in mails]
         self._emit(MailDelivered(member.address, tuple(mail.id for mail in mails)))
@@ -321,7 +319,7 @@ class Team:
         self.step(member)
 
     async def _from_program(self, member: Member, owed: Iterable[Address], kind: MailKind, body: str) -> None:
-        """Send what a member did not send itself. Whoever has ended meanwhile gets nothing."""
+        """Send what a member did not send itself. Recipients that have ended get nothing."""
         there = [one.name for one in owed if one == LEAD_BOX or one in self._members]
         if not there:
             return
@@ -338,7 +336,7 @@ class Team:
 
     def step(self, member: Member) -> None:
         """Let a member do what follows from its state and its mail."""
-        if self._closing or self._held or member.ending or member.busy:
+        if self._closing or member.held or member.ending or member.busy:
             return
         until = self._subagents.admission.paused_until(member.agent)
         reasons = [mail for mail in member.box if begins_work(mail.kind, mail.body)]
@@ -423,9 +421,9 @@ class Team:
     def on_event(self, event: Event) -> None:
         """An event of the session."""
         self._fold.on_event(event, self._clock.now())
-        if isinstance(event, TurnStarted) and event.prompt and self._held:
-            self._held = False
-            for member in tuple(self._members.values()):
+        if isinstance(event, TurnStarted) and event.prompt:
+            for member in [one for one in self._members.values() if one.held]:
+                member.held = False
                 self.step(member)
 
     def recall(self, events: Iterable[Event]) -> None:
@@ -435,17 +433,16 @@ class Team:
             if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
                 self._arrived.add(notices.mail_id(event.text))
         for row in self._fold.live:
-            self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools)
+            self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools, held=True)
             if row.state in AT_WORK:
                 self._left(row)
-        self._held = bool(self._members)
         if self._fold.rows:
             self._opened = asyncio.create_task(self._open(), name="mailboxes")
 
     def _left(self, row: MemberRow) -> None:
         """A member did not come to the end of its task; the lead reads so with the next prompt."""
         self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
-        text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it go on."
+        text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it continue."
         self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
 
     async def open(self) -> None:
@@ -494,7 +491,7 @@ class Team:
         await asyncio.gather(*alarms, return_exceptions=True)
 
     async def close_mail(self) -> None:
-        """Close the mailboxes, when no member runs any more."""
+        """Close the mailboxes, after the last member has stopped."""
         await in_thread(self._store.close)
 
 

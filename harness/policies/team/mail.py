@@ -15,7 +15,7 @@ _ID = re.compile(r"[ab][0-9]+")
 
 OWES: Final = frozenset({MailKind.MESSAGE, MailKind.USER})
 """Kinds whose sender gets the last words of a recipient that ends its task without a message to it. No kind that the
-program sends is among them, so two members never answer each other's last words for ever."""
+program sends is among them, so last words are never answered with last words."""
 
 LIMITED: Final = frozenset({MailKind.MESSAGE, MailKind.NOTE, MailKind.USER})
 """Kinds that a full mailbox refuses. The program sends the others, at most one for each task or request."""
@@ -161,7 +161,7 @@ def waits_for(read: Iterable[tuple[Address, MailKind, str]], asked: Collection[s
 
 
 def returned_text(id: int, recipient: Address, why: str, body: str) -> str:
-    """What the sender of an unread message reads. Its words stand in the history of the sender already."""
+    """What the sender of an unread message reads. The history of the sender has its words already."""
     line = " ".join(body.split())
     begins = line if len(line) <= 100 else f"{line[:100]}…"
     return f"Your message {id} to {recipient} was not read: {why}. It began: {begins}"

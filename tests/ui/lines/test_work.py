@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
+    Address,
     AdmissionClosed,
     AdmissionPool,
     AgentEnd,
@@ -24,6 +25,15 @@ from harness.events import (
     Delivered,
     DropReason,
     Event,
+    MailKind,
+    MailReturned,
+    MailSent,
+    MemberAnswered,
+    MemberChanged,
+    MemberState,
+    Message,
+    MessageAdded,
+    Origin,
     PermissionAsked,
     RejectionReason,
     RemovalReason,
@@ -38,7 +48,7 @@ from harness.events import (
 from harness.ui.lines.line import Line
 from harness.ui.lines.work import FEW, EventLines, SubagentSummary, spans
 from harness.ui.plain.printer import LinePrinter, RecordedPrinter
-from tests.ui import work
+from tests.ui import members, work
 
 
 def lines(*events: Event, of_calls: bool = True) -> list[Line]:
@@ -363,3 +373,25 @@ def unfolded(line: str) -> Iterator[str]:
 )
 def test_ids_that_follow_one_another_are_a_span(ids: list[str], text: str) -> None:
     assert spans(ids) == text
+
+
+def test_members_have_their_names_and_their_mail() -> None:
+    lines = EventLines(of_calls=False)
+    ann, lead = Address("ann", 2), Address("lead", 1)
+    text = '<mail id="4" kind="message" from="ben">\nLook\nhere.\n</mail>'
+    happened: list[tuple[Event, str | None]] = [
+        *((event, None) for event in members.joined("ann", "a1")),
+        (work.admitted("a1", 1, 1), '→ ann "find the tests" started'),
+        (MailSent(3, ann, lead, MailKind.LAST_WORDS, "Done."), "· mail 3 from ann (2) to lead (last words): Done."),
+        (MailSent(4, lead, ann, MailKind.MESSAGE, "Look."), "· mail 4 from lead to ann (2): Look."),
+        (
+            MessageAdded(Message("user", ({"type": "text", "text": text},)), Origin.MAIL),
+            "· mail 4 from ben: Look\nhere.",
+        ),
+        (MailReturned(ann, (4, 5), "it was stopped"), "! 2 messages to ann (2) not read: it was stopped"),
+        (MemberAnswered(ann, "Seven."), "✓ ann (2) answers you: Seven."),
+        (MemberChanged(ann, MemberState.PAUSED, "failed 5 times"), "‖ ann (2) is paused: failed 5 times"),
+        (MemberChanged(ann, MemberState.IDLE, "done"), None),
+        (MemberChanged(ann, MemberState.ENDED, "the lead ended it"), "○ ann (2) has ended: the lead ended it"),
+    ]
+    assert [(event, None if (line := lines.line(event)) is None else str(line)) for event, _ in happened] == happened

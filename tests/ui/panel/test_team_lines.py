@@ -1,0 +1,69 @@
+"""What the panel says of members."""
+
+import pytest
+
+from harness.events import Event, MemberState, TransitionCode
+from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.sections import is_calm
+from tests.ui import members, work
+from tests.ui.panel.drawn import panel_content
+from tests.ui.panel.situations import NOW, REPLIED, after, ended
+from tests.ui.panel.test_work_lines import drawn, lines
+
+ANN = members.joined("ann", "a1")
+
+
+@pytest.mark.parametrize(
+    ("events", "row"),
+    [
+        ((), "ann      ◌ find the tests queued · 9 s"),
+        ((work.admitted("a1", 1, 1),), "ann      ◍ find the tests 9 s"),
+        ((work.admitted("a1", 1, 1), work.moved("a1", asks=True)), "ann      ? find the tests asks you · 9 s"),
+        ((members.changed("ann", MemberState.IDLE, "done"),), "ann      ✓ find the tests idle · 9 s"),
+        ((members.changed("ann", MemberState.FAILED, "529"),), "ann      ✗ find the tests failed · 9 s"),
+        ((members.changed("ann", MemberState.PAUSED, "5 times"),), "ann      ‖ find the tests paused · 9 s"),
+    ],
+)
+def test_a_row_says_what_a_member_does(events: tuple[Event, ...], row: str) -> None:
+    (found, *_) = lines(*ANN, *events)
+    assert found.split() == row.split()
+
+
+def test_below_it_stand_what_it_used_its_mail_and_why_it_rests() -> None:
+    rests = (work.ended("a1"), members.changed("ann", MemberState.IDLE, "done"), members.sent("lead", "ann"))
+    assert lines(*ANN, work.admitted("a1", 1, 1), *rests)[1].strip() == "12k tokens · $0.03 · 1 unread · done · reader"
+    again = lines(*ANN, work.admitted("a1", 1, 1), *rests, work.moved("a1"))[1:3]
+    assert " ".join(" ".join(again).split()) == "24k tokens · $0.06 · 1 unread · grep load_config · reader"
+
+
+def test_a_member_has_no_second_row_and_an_ended_one_has_none() -> None:
+    assert sum("find the tests" in line for line in lines(*ANN)) == 1
+    assert lines(*ANN, members.changed("ann", MemberState.ENDED)) == []
+
+
+def test_a_team_at_work_or_in_trouble_needs_a_look() -> None:
+    rests = (REPLIED, *ended(TransitionCode.COMPLETED, "answered"), *ANN, members.changed("ann", MemberState.IDLE))
+    assert is_calm(after(*rests))
+    assert not is_calm(after(*rests, *ANN))
+    assert not is_calm(after(*rests, members.changed("ann", MemberState.FAILED, "529")))
+
+
+def test_of_many_members_some_have_a_row_and_all_are_counted() -> None:
+    many = [event for number in range(1, 401) for event in members.joined(f"m{number}", f"a{number}")]
+    works = [work.admitted(f"a{number}", number, number) for number in range(1, 6)]
+    panel = after(REPLIED, *many, *works, work.moved("a3", asks=True), members.changed("m9", MemberState.IDLE))
+    for width, height in ((78, 20), (38, 36)):
+        found = drawn(panel, width, height)
+        assert " ".join(found[0].split() + found[1].split()).startswith("team ▓░░░░░░░░░ 1 of 400 idle, 1 asking you,")
+        assert any(line.startswith("m3       ?") for line in found)
+        assert sum(line.startswith("m") for line in found) <= 8
+        assert all(len(line) <= width for line in found)
+
+
+def test_a_wide_panel_draws_a_lane_for_each() -> None:
+    fold = PanelFold()
+    happened = (*ANN, work.admitted("a1", 1, 1), members.changed("ann", MemberState.FAILED, "529"))
+    for at, event in enumerate((REPLIED, *happened, *members.joined("ben", "a2"))):
+        fold.on_event(event, NOW + at)
+    lanes = [line.strip() for line in panel_content(fold.now, 69, 40, NOW + 8).plain.splitlines() if "░░" in line]
+    assert lanes == ["░" * 21, "░" * 9 + "▇" * 10 + "✗" * 41]
