@@ -33,6 +33,7 @@ from harness.session import Opening, PermissionAnswer, Session, UserAnswer, open
 from harness.settings import load
 from harness.ui.commands.commands import file_commands, run_command
 from harness.ui.commands.results import PlayEvents
+from harness.ui.plain.prompts import completions
 from tests.mcp.conftest import SCRIPT, eventually, practice
 
 pytestmark = pytest.mark.anyio
@@ -420,6 +421,9 @@ async def test_prompts_and_resources_are_offered_and_follow_the_server(place: Pl
         await servers.servers[0].offered()
         assert {one.name: one.arguments for one in file_commands(session)} == {"mcp__p__greet": "who [how]"}
         assert "p:note://2" in session.mentions
+        assert completions(session, "/mcp__P") == ["/mcp__p__greet"]
+        assert completions(session, "see @p:note://2") == ["@p:note://2"]
+        assert completions(session, "see /mcp") == []
         await played(session)
         await eventually(lambda: "mcp__p__more_1" in session.server_prompts)
 

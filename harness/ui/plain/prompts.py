@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from math import inf
 from pathlib import Path
@@ -11,7 +11,9 @@ from types import FrameType
 from typing import Any, Protocol, TextIO
 
 from harness.base.files import open_regular
+from harness.media.mentions import mention
 from harness.session import Session
+from harness.ui.commands.commands import COMMANDS, file_commands
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter
 from harness.ui.plain.unattended import BackgroundWait
@@ -21,6 +23,7 @@ from harness.ui.turn_queue import TurnQueue
 
 SIGN = "> "
 MORE = "… "
+MOST_COMPLETIONS = 100
 REMEMBERED = 1_000
 """Lines of history that are kept."""
 ANSWERS = (
@@ -45,10 +48,16 @@ class Prompts(Protocol):
 class TypedPrompts:
     """Prompts typed at a terminal, with line editing and a history if the terminal supports it."""
 
-    def __init__(self, history: Path, *, editing: bool) -> None:
-        """`editing` False: the terminal is dumb, and only its own line mode is used."""
+    def __init__(
+        self, history: Path, *, editing: bool, complete: Callable[[str], Sequence[str]] = lambda line: ()
+    ) -> None:
+        """
+        Args:
+            editing: False: the terminal is dumb, and only its own line mode is used.
+            complete: the words that can stand in place of the last one of a line, for the key Tab.
+        """
         self._history = history
-        self._editing = editing and _readline(history)
+        self._editing = editing and _readline(history, complete)
 
     def read(self, begun: str = "", *, idle_s: float = inf) -> str:
         if begun and self._editing:
@@ -103,13 +112,44 @@ def joined(read: Callable[[str], str]) -> str:
     return line
 
 
-def _readline(history: Path) -> bool:
+def completions(session: Session, line: str) -> list[str]:
+    """What the last word of a line may become: a slash command, a file or a resource of an MCP server behind `@`."""
+    before, _, word = line.rpartition(" ")
+    if not before and word.startswith("/"):
+        names = {*COMMANDS, *(one.name for one in file_commands(session))}
+        return sorted(f"/{name}" for name in names if name.startswith(word[1:].lower()))
+    if word.startswith("@"):
+        found = (*session.mentions, *session.files())
+        return [one for one in map(mention, found) if one.startswith(word)][:MOST_COMPLETIONS]
+    return []
+
+
+def _completer(complete: Callable[[str], Sequence[str]]) -> Callable[[str, int], str | None]:
+    """For readline, which asks for one after the other."""
+    found: list[str] = []
+
+    def at(text: str, state: int) -> str | None:
+        import readline
+
+        if state == 0:
+            found[:] = complete(readline.get_line_buffer()[: readline.get_endidx()])
+        return found[state] if state < len(found) else None
+
+    return at
+
+
+def _readline(history: Path, complete: Callable[[str], Sequence[str]]) -> bool:
     try:
         import readline
     except ImportError:  # not part of every Python
         return False
     readline.set_history_length(REMEMBERED)
-    if "libedit" not in (readline.__doc__ or ""):
+    readline.set_completer_delims(" \t\n")
+    readline.set_completer(_completer(complete))
+    if "libedit" in (readline.__doc__ or ""):
+        readline.parse_and_bind("bind ^I rl_complete")
+    else:
+        readline.parse_and_bind("tab: complete")
         for binding in ANSWERS:
             readline.parse_and_bind(binding)
     with suppress(OSError), open_regular(history):  # missing or unreadable: editing works without

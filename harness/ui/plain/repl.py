@@ -29,7 +29,7 @@ from harness.ui.lines.reports import greeting, resumed
 from harness.ui.lines.sessions import session_lines
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter, has_colours
-from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, arrival, line_or_arrival
+from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, arrival, completions, line_or_arrival
 from harness.ui.plain.questions import PlainAsker
 from harness.ui.plain.unattended import Unattended
 from harness.ui.signals import SignalExit, handle_signals
@@ -193,7 +193,8 @@ class _Repl(SessionDriver):
         if self._keyboard is None:
             return PipedPrompts(self._source, self._printer)
         editing = os.environ.get("TERM", "dumb") != "dumb"
-        return TypedPrompts(self.session.state_folder / "history", editing=editing)
+        history = self.session.state_folder / "history"
+        return TypedPrompts(history, editing=editing, complete=lambda line: completions(self.session, line))
 
     def _greet(self) -> None:
         for line in greeting(self.session, self._loaded):
