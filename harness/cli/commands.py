@@ -50,6 +50,10 @@ def run(command: str, options: Namespace) -> int:
             from harness.cli.mcp import mcp
 
             return mcp(_settings(options), options)
+        case "worktree":
+            from harness.cli.worktree import worktree
+
+            return worktree(_settings(options), options)
         case "tasks":
             from harness.cli.tasks import tasks
 

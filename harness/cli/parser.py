@@ -16,6 +16,7 @@ COMMANDS = {
     "export": "write a session as Markdown or JSON",
     "shot": "draw a session at any moment as an SVG file",
     "tasks": "list, show, add or release tasks of a task board",
+    "worktree": "list, compare, merge, keep or remove the worktrees of a repository",
     "cron": "list, add, run or change scheduled prompts",
     "mcp": "list, add, remove or sign in to MCP servers, or be one",
     "admission": "show running and queued agents of all your sessions",
@@ -223,6 +224,8 @@ def command_parser(command: str) -> "ArgumentParser":
             _admission(parser)
         case "tasks":
             _tasks(parser)
+        case "worktree":
+            _worktree(parser)
         case "cron":
             _cron(parser)
         case "mcp":
@@ -360,6 +363,24 @@ def _tasks(parser: "ArgumentParser") -> None:
     releasing.add_argument("id", metavar="ID")
     releasing.add_argument("--note", default="", metavar="TEXT", help="why")
     action("board", "show where the board is, and its counts")
+
+
+def _worktree(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str, names: str = "") -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        added.add_argument("--cwd", metavar="FOLDER", help="use the repository of this folder")
+        if names:
+            added.add_argument(names, metavar="NAME", nargs="*" if names == "names" else None)
+        return added
+
+    action("list", "list the worktrees with what is in them")
+    action("diff", "show what a worktree has changed since it began", "name")
+    action("merge", "merge finished branches one after the other, behind check_command", "names")
+    action("keep", "keep a worktree until it is removed by name", "name")
+    removing = action("remove", "show what would be lost, ask, and remove a worktree", "name")
+    removing.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _cron(parser: "ArgumentParser") -> None:

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType, MappingProxyType
 
-from harness.base.concurrency import race
+from harness.base.concurrency import race, unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, sendable
 from harness.base.files import read_regular, replace_atomically
@@ -18,7 +18,8 @@ from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.permissions.asker import ask_permission
 from harness.engine.rewind.rollback import Rollbacks
-from harness.events import OWN_COMMAND, Event, Notice, Origin, ToolEnded, ToolOutcome, ToolStarted
+from harness.engine.worktrees import check_runner
+from harness.events import OWN_COMMAND, Event, Notice, Origin, ToolEnded, ToolOutcome, ToolStarted, WorktreeLeft
 from harness.model import notices
 from harness.model.prompt import FURTHER_FOLDERS
 from harness.permissions import PermissionRequest
@@ -27,6 +28,8 @@ from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.diff import unified_diff
 from harness.tools.tool import Effect, ToolCancelled, ToolContext, ToolResult, category_of
 from harness.tools.workspace import PathError, Workspace, added_folder
+from harness.worktrees import WorktreeError, Worktrees
+from harness.worktrees.merge_queue import MergeQueue
 
 
 def _left_to_command(number: int, frame: FrameType | None) -> None:
@@ -173,6 +176,53 @@ class UserCommands:
         if self._core.shared.mcp is not None:
             await self._core.shared.mcp.roots_changed()
         self._attached["folders"] = f"<folders>\nThe user added folders. {_further(rules.workspace)}\n</folders>"
+
+    def remove_worktree(self, worktrees: Worktrees, name: str) -> AsyncGenerator[Event, None]:
+        """Show what would be lost with a worktree, ask, and remove it. Raises HarnessError where it cannot be."""
+        return self._turns.events(partial(self._remove_worktree, worktrees, name))
+
+    async def _remove_worktree(self, worktrees: Worktrees, name: str) -> None:
+        self._signals.reset()
+        tree, found = await worktrees.find(name), await worktrees.removal(name)
+        if worktrees.uses(tree):
+            raise WorktreeError(
+                f"This session works in the worktree {name}; it goes away at its end if it is unchanged."
+            )
+        if not (found.free or found.forbidden):
+            if not self._core.asker.present:
+                raise WorktreeError(f"The worktree {name} is not removed: no user is present. {'; '.join(found.lines)}")
+            request = PermissionRequest(
+                *(f"worktree-{name}", "worktree", Effect.WRITE, f"remove the worktree {name}"),
+                detail="\n".join(found.lines),
+                input={},
+                dangers=found.lost,
+            )
+            why = "it holds what is not elsewhere"
+            answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)
+            if answer is None or answer.choice == "no":
+                self._conversation.emit(Notice("info", f"The worktree {name} stays."))
+                return
+        kept = await worktrees.remove(name, found)
+        held = (*found.kept, *found.lost)
+        self._conversation.emit(WorktreeLeft(name, str(tree.path), removed=True, why=held, kept=kept))
+
+    def merge_worktrees(self, worktrees: Worktrees, names: Sequence[str]) -> AsyncGenerator[Event, None]:
+        """Merge the branches of these worktrees, or of all finished ones, behind the check; each decision is an event.
+
+        Raises HarnessError.
+        """
+        return self._turns.events(partial(self._merge_worktrees, worktrees, names))
+
+    async def _merge_worktrees(self, worktrees: Worktrees, names: Sequence[str]) -> None:
+        self._signals.reset()
+        shared = self._core.shared
+        check = check_runner(self._core.settings, shared.rules, shared.processes)
+        if check is None:
+            self._conversation.emit(Notice("info", "check_command is not set, so nothing is tested."))
+        queue = MergeQueue(worktrees, check, self._conversation.emit)
+        result = await unless(self._signals.interrupt, queue.run(names))
+        if result is None:
+            self._conversation.emit(Notice("warning", "The merge queue was interrupted; /worktree merge continues it."))
 
     async def _compact(self, focus: str) -> None:
         await self._core.shared.connection.open()

@@ -25,6 +25,7 @@ from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.opening import Opening, open_session
 from harness.session.sandbox import SandboxReport
 from harness.session.session import Session, sessions_of
+from harness.session.worktrees import told, worktrees_for
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
@@ -83,5 +84,7 @@ __all__ = [
     "rule_in_words",
     "sessions_of",
     "table_lines",
+    "told",
     "unified_diff",
+    "worktrees_for",
 ]

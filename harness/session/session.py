@@ -177,6 +177,11 @@ class Session:
         folder. Raises HarnessError."""
         return await in_thread(partial(local_changes, self.settings.workspace, wanted))
 
+    async def worktree_changes(self, name: str) -> Changes:
+        """What a worktree has changed since it began, with what is not committed. Raises HarnessError."""
+        tree = await self.worktrees.find(name)
+        return await in_thread(partial(changes_since, tree.path, tree.base))
+
     async def review(self, base: str) -> AsyncGenerator[Event, None]:
         """Let the model review what differs from `base` (empty: the default branch), with tools that only read.
 

@@ -72,7 +72,7 @@ async def leave(settings: Settings, session: str) -> tuple[WorktreeLeft, ...]:
         if worktrees.folder.is_dir():
             for tree in filter(worktrees.uses, await worktrees.trees()):
                 found = await worktrees.leave(tree.name)
-                why = () if found is None else found.lines
+                why = () if found is None else tuple(_texts(found))
                 left.append(WorktreeLeft(tree.name, str(tree.path), found is None, why))
     return tuple(left)
 

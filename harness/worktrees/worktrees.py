@@ -19,7 +19,7 @@ from secrets import token_hex
 from harness.base.concurrency import in_thread
 from harness.base.files import replace_atomically
 from harness.journal import WORKTREES, workspace_slug
-from harness.policies.worktrees.removal import Removal, name_problem, removal
+from harness.policies.worktrees.removal import Removal, TreeState, name_problem, removal
 from harness.processes import Processes
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
@@ -147,10 +147,14 @@ class Worktrees:
         """The workspace of a session in a tree: the same folder of the repository."""
         return tree.path if self._here is None else (tree.path / self._here.below)
 
+    async def state(self, name: str) -> TreeState:
+        """What a tree holds now. Raises WorktreeError."""
+        here = await self.repository()
+        return await look(self.git, await self.find(name), here.top, self._session)
+
     async def removal(self, name: str) -> Removal:
         """What it would mean to remove a tree now. Raises WorktreeError."""
-        here = await self.repository()
-        return removal(await look(self.git, await self.find(name), here.top, self._session))
+        return removal(await self.state(name))
 
     async def uncommitted(self) -> int:
         """Files of the user's tree that differ from its commit, and so are in no worktree."""

@@ -60,8 +60,8 @@ async def test_a_resumed_session_is_in_its_tree_again_and_others_hear_of_it(tmp_
         (left,) = await closed(session)
         assert not left.removed
         assert left.why == (
-            "would be lost: 1 ignored file: made.key",
-            "stays in the repository: 1 changed file: f",
+            "1 changed file: f",
+            "1 ignored file: made.key",
         )
         async with await here.open() as other:
             assert other.settings.workspace == main

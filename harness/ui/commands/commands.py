@@ -9,7 +9,7 @@ from types import MappingProxyType
 from harness.base.external_text import visible
 from harness.events import OWN_EFFORT, BreakerCommand, Effort, Event
 from harness.session import CommandFile, Session, Skill
-from harness.ui.commands import repository_commands, session_commands, tool_commands
+from harness.ui.commands import repository_commands, session_commands, tool_commands, worktree_commands
 from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
 from harness.ui.commands.context_commands import checklist, context, hooks, memory, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
@@ -272,6 +272,13 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 waits=True,
             ),
             SlashCommand("add-dir", "[DIR]", "let tools use a further folder", repository_commands.add_dir, waits=True),
+            SlashCommand(
+                "worktree",
+                "[list|diff NAME|merge [NAME …]|keep NAME|remove NAME]",
+                "worktrees of this repository: list, compare, merge, keep, remove",
+                worktree_commands.worktree,
+                waits=True,
+            ),
             SlashCommand("init", "", "let the model write AGENTS.md; asks first", repository_commands.init, waits=True),
         ),
     ),

@@ -49,7 +49,7 @@ async def _diff(session: Session, argument: str) -> tuple[str, ...]:
     number = int(argument) if argument.isdigit() else 1
     if not 1 <= number <= len(pages):
         raise CommandError(f"There is no page {number}; there {'is 1' if len(pages) == 1 else f'are {len(pages)}'}.")
-    shown = [part for file in pages[number - 1] for part in _parts(file)]
+    shown = [part for file in pages[number - 1] for part in parts_of(file)]
     head = ["\n".join(_overview(files))] if number == 1 else []
     left = sum(map(len, pages[number:]))
     more = [f"{counted(left, 'more file')}: /diff {number + 1}, or /diff PATH for one of them"] if left else []
@@ -82,7 +82,7 @@ def _overview(files: Sequence[ChangedFile]) -> Iterator[str]:
                 yield f"  … {counted(len(inside) - MOST_LISTED, 'more file')}"
 
 
-def _parts(file: ChangedFile) -> Iterator[str]:
+def parts_of(file: ChangedFile) -> Iterator[str]:
     """A heading and the diff of one file; nothing for one whose lines are the same or not shown."""
     if not file.hunks:
         return

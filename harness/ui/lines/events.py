@@ -419,8 +419,9 @@ def _worktree_line(event: Event) -> Line | None:
 def left_line(event: WorktreeLeft) -> str:
     """What became of a worktree that a session has left, and why."""
     if event.removed:
-        kept = f" What it held is in {event.kept}." if event.kept else ""
-        return f"worktree {event.name} is removed{': ' + '; '.join(event.why) if event.why else ''}.{kept}"
+        held = f"; it held {'; '.join(event.why)}" if event.why else ""
+        kept = f"; {event.kept} keeps what git had of it" if event.kept else ""
+        return f"worktree {event.name} is removed{held}{kept}"
     return f"worktree {event.name} stays in {event.path}: {'; '.join(event.why) or 'you keep it'}"
 
 

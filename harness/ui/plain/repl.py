@@ -23,6 +23,7 @@ from harness.events import Event, PauseReport, RetryScheduled, SilenceHint, Turn
 from harness.session import Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
+from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Groups, Line, laid_out
 from harness.ui.lines.queue import joins_after, until
 from harness.ui.lines.reports import greeting, resumed
@@ -197,7 +198,7 @@ class _Repl(SessionDriver):
         return TypedPrompts(history, editing=editing, complete=lambda line: completions(self.session, line))
 
     def _greet(self) -> None:
-        for line in greeting(self.session, self._loaded):
+        for line in (*greeting(self.session, self._loaded), *filter(None, map(line_of, self.session.begun))):
             self._printer.line(line)
         for text in self.joining:
             self._printer.line(Line("▸", f"not read yet, joins your next prompt: {text}"))

@@ -87,7 +87,19 @@ def test_the_commands_of_the_screen_are_taken() -> None:
 
 def test_only_commands_that_change_the_conversation_wait_for_the_turn() -> None:
     waiting = [name for name in COMMANDS if not works_any_time(f"/{name}")]
-    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "review", "add-dir", "init", "resume", "fork"]
+    assert waiting == [
+        "clear",
+        "compact",
+        "rewind",
+        "undo",
+        "retry",
+        "review",
+        "add-dir",
+        "worktree",
+        "init",
+        "resume",
+        "fork",
+    ]
 
 
 @pytest.mark.anyio
