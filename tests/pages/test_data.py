@@ -60,7 +60,13 @@ def answer_schema(text: str, folder: Path) -> None:
     assert AnswerSchema.load(str(file)).output_format()
 
 
+def agents(text: str, _: Path) -> None:
+    (agent,) = json.loads(text)["agent_servers"].values()
+    assert [agent["command"], *agent["args"]] == ["harness", "acp"]
+
+
 READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
+    ("docs/editors.md", "agents"): agents,
     ("docs/endpoints.md", "gateway"): settings_file,
     ("docs/hooks.md", "settings"): settings,
     ("docs/json-answers.md", "schema"): answer_schema,

@@ -25,9 +25,9 @@ class Peer:
     def send(self, message: Said) -> None:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
 
-    async def until(self, wanted: Callable[[Said], bool]) -> Said:
+    async def until(self, wanted: Callable[[Said], bool], within_s: float = LIMIT_S) -> Said:
         """The next message that is wanted; those before it are only kept in `seen`."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(within_s):
             while line := await self.process.stdout.readline():
                 self.seen.append(json.loads(line))
                 if wanted(self.seen[-1]):

@@ -13,11 +13,9 @@ from tests.ui.program import Place, start
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories]
 
-SHORT_S = 10.0
-SHORT = [row for row in ROWS if row.seconds is None or row.seconds[1] <= SHORT_S]
 
-
-@pytest.mark.parametrize("row", SHORT, ids=lambda row: row.name)
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_a_fault_has_the_verdict_of_the_table(row: FaultRow, place: Place) -> None:
     async with PracticeServer(script=Script.parse(row.script, row.name)) as standing:
         flags = ("--model", "claude-sonnet-4-6", "--yolo", *row.arguments)
@@ -27,8 +25,8 @@ async def test_a_fault_has_the_verdict_of_the_table(row: FaultRow, place: Place)
             await one.call("initialize", protocolVersion=1)
             one.session = (await one.call("session/new", cwd=str(place.folder), mcpServers=[]))["sessionId"]
             number = one.prompt("What does the note hold?")
-            async with asyncio.timeout(60):
-                while "method" in (said := await one.agent.until(lambda said: "id" in said)):
+            async with asyncio.timeout(150):
+                while "method" in (said := await one.agent.until(lambda said: "id" in said, within_s=150)):
                     one.choose(said, said["params"]["options"][-1]["optionId"])  # stop
             assert said["id"] == number
         finally:
