@@ -25,6 +25,7 @@ from harness.events import (
     MemberAnswered,
     MemberChanged,
     MemberState,
+    QuestionAsked,
 )
 from tests.agent.stage import PassingClock, Stage, calls, run, says, stage
 from tests.engine.hand_clock import HandClock
@@ -307,3 +308,24 @@ async def test_an_idle_team_is_rows_and_nothing_else(tmp_path: Path) -> None:
         roster = team_of(here).listed()
         assert roster.count("idle") == 2
         assert len(here.bodies) == requests
+
+
+async def test_more_members_than_agreed_on_are_one_question_with_an_estimate(tmp_path: Path) -> None:
+    script = calls(*(start(f"m{number}") for number in range(4))) + says("Hm.") + of_member(says("Done.", times="9"))
+    async with on_stage(tmp_path, script, fan_out="ask", fan_out_subagents=3) as here:
+        turn = await here.turn()
+        (asked,) = turn.of(QuestionAsked)
+        assert asked.question.startswith("The model wants to start 4 subagents.\nEstimate: about 416,000 tokens,")
+        assert all("no user is present to agree" in result["content"] for result in turn.results)
+        assert team_of(here).rows == ()
+
+
+async def test_a_team_takes_no_more_members_than_it_may(tmp_path: Path) -> None:
+    script = calls(*(start(f"m{number}") for number in range(3))) + says("Two.") + of_member(says("Done.", times="2"))
+    async with on_stage(tmp_path, script, team_members=2) as here:
+        turn = await here.turn()
+        refused = [result["content"] for result in turn.results if result.get("is_error")]
+        assert refused == [
+            "There are 2 members, and team_members allows no more. End one with team_stop, or write to one."
+        ]
+        await at_rest(here)

@@ -39,7 +39,7 @@ class Member:
     asked: set[str] = field(default_factory=set)
     """The members among them whose work it began."""
     held: bool = False
-    """The session was resumed: what it had not read begins no work before the user's next prompt."""
+    """Its mail begins no work before the user's next prompt, or a message of the lead: the session was resumed."""
     busy: bool = False
     """It has a task, queued or under way."""
     alarm: asyncio.Task[None] | None = None

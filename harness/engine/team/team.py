@@ -172,6 +172,13 @@ class Team:
         await asyncio.gather(*(self.end(name, why) for name in names))
         return f"Ended: {', '.join(names)}." if names else "There is no member."
 
+    def hold(self, why: str) -> None:
+        """Cancel what the members do; mail begins no work of theirs before the user's next prompt."""
+        for member in self._members.values():
+            member.held = True
+            if member.busy:
+                self._subagents.stop(member.agent, why)
+
     # ── mail ────────────────────────────────────────────────────────────────────────────────────
 
     async def message(self, context: ToolContext, arguments: MessageArguments) -> ToolResult:
@@ -231,7 +238,7 @@ class Team:
                 self._to_lead(mail)
             elif (member := self._members.get(mail.recipient)) is not None:
                 member.box.append(mail)
-                member.held = False
+                member.held = member.held and mail.sender not in (LEAD_BOX, USER_BOX)
                 self.step(member)
         if last := max((mail.id for mail in sent if mail.recipient == LEAD_BOX), default=0):
             await self._marked(LEAD_BOX, last)

@@ -94,7 +94,8 @@ def recipients(
 ) -> tuple[Address, ...] | MailRefused:
     """The mailboxes that a message goes to, each once, or why it is not sent to any of them."""
     limits = limits or MailLimits()
-    there = sorted(name for name, box in boxes.items() if not box.ended and name != draft.sender.name)
+    no_mail = {draft.sender.name} | ({LEAD} if draft.sender.name == USER else set())
+    there = sorted(name for name, box in boxes.items() if not box.ended and name not in no_mail)
     names = there if ALL in draft.to else list(dict.fromkeys(draft.to))
     if not draft.body.strip():
         return MailRefused("The message is empty.")
@@ -117,6 +118,8 @@ def _problem(
     known = f"There are: {_listed(there)}." if there else "Nobody else is there."
     if name == draft.sender.name:
         return f"{name} is you. {known}"
+    if name == LEAD and draft.sender.name == USER:
+        return "To talk to the lead, type a prompt."
     if name == USER:
         return "Nobody writes to the user; the lead talks to the user, so write to lead."
     if (box := boxes.get(name)) is None:

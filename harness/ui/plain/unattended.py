@@ -61,18 +61,17 @@ class BackgroundWait:
         """Wait until a subagent reports something. Members write to each other, so the wait for them is bounded."""
         self._changed.clear()
         loop = asyncio.get_running_loop()
-        began, only_members = loop.time(), set(self._members) == set(self._session.subagents.running)
+        began, members = loop.time(), self._members
+        bounded = set(members) == set(self._session.subagents.running) and not self.given_up
         try:
-            async with asyncio.timeout(self._team_left_s if only_members else None):
+            async with asyncio.timeout(self._team_left_s if bounded else None):
                 await self._changed.wait()
         except TimeoutError:
             self.given_up = True
-            names = self._members.values()
-            self._say(
-                f"! stopped after {seconds(self._session.settings.team_wait_s)} (team_wait_s): {', '.join(names)}"
-            )
-            await self._session.background.team.end_all("the program did not wait for it any longer (team_wait_s)")
-        if only_members:
+            waited = seconds(self._session.settings.team_wait_s)
+            self._say(f"! stopped after {waited} of waiting (team_wait_s): {', '.join(members.values())}")
+            self._session.background.team.hold("the program did not wait for it any longer (team_wait_s)")
+        if bounded:
             self._team_left_s = max(0.001, self._team_left_s - (loop.time() - began))
 
     @property

@@ -62,6 +62,8 @@ SENT = [
     (MailDraft(LEAD, ("ann",), "hi"), None, (ANN,)),
     (MailDraft(LEAD, ("ben", "ann", "ben"), "hi"), None, (BEN, ANN)),
     (MailDraft(ANN, (ALL,), "hi"), None, (BEN, LEAD)),
+    (MailDraft(Address("user", 1), (ALL,), "hi"), None, (ANN, BEN)),
+    (MailDraft(Address("user", 1), ("lead",), "hi"), None, "To talk to the lead, type a prompt."),
     (MailDraft(ANN, ("ann",), "hi"), None, "ann is you. There are: ben, lead."),
     (MailDraft(ANN, ("user",), "hi"), None, "write to lead"),
     (MailDraft(ANN, ("eve",), "hi"), None, "There is no 'eve'. There are: ben, lead."),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.events import MemberState
 from harness.session import Session
 from harness.ui.plain.unattended import BackgroundWait, Unattended, short
 from tests.agent.stage import calls, left_running, played, says, sessions
 from tests.agent.test_agents import of_subagent, task
+from tests.agent.test_team import of_member, start
 from tests.engine.subagents.test_background_work import far
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +24,12 @@ def command(line: str) -> str:
 
 
 @asynccontextmanager
-async def waiting(folder: Path, script: str, wait_s: float) -> AsyncIterator[tuple[Session, BackgroundWait, list[str]]]:
+async def waiting(
+    folder: Path, script: str, wait_s: float, **values: object
+) -> AsyncIterator[tuple[Session, BackgroundWait, list[str]]]:
     """A session whose turn has ended, a wait for what it left in the background, and what the wait says."""
     said: list[str] = []
-    async with sessions(folder, script) as here, await here.open() as session:
+    async with sessions(folder, script, **values) as here, await here.open() as session:
         await played(session.run("begin"))
         yield session, BackgroundWait(session, wait_s, said.append), said
     assert left_running(session.settings) == []
@@ -116,3 +120,17 @@ def test_a_long_command_line_is_one_short_line() -> None:
     assert short("a\n  b\tc") == "a b c"
     assert short("x" * 60) == "x" * 60
     assert short("x" * 61) == "x" * 59 + "…"
+
+
+async def test_members_are_waited_for_and_stopped_when_the_time_is_up(tmp_path: Path) -> None:
+    sleeps = '{ name = "bash", input = { command = "sleep 300" } }'
+    script = calls(start("ann"), start("ben", "Be quick.")) + says("Started.") + of_member(says("Done."), "Be quick.")
+    script += of_member(calls(sleeps), "Look.")
+    async with waiting(tmp_path, script, 60.0, team=True, team_wait_s=2.0) as (session, wait, said):
+        assert await wait.come() is True
+        session.inbox.deliver(session.inbox.waiting)
+        assert await wait.come() is True
+        assert wait.given_up
+        assert said == ["! stopped after 2.0 s of waiting (team_wait_s): ann"]
+        assert "the program did not wait for it any longer" in session.inbox.waiting[0].text
+        assert [row.state for row in session.background.team.rows] == [MemberState.IDLE, MemberState.FAILED]

@@ -1,0 +1,69 @@
+"""/team: the list, a transcript, words of the user, and the end of a member."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.events import MemberState
+from harness.session import Session
+from harness.ui.commands.commands import run_command
+from harness.ui.commands.results import ShowText, StartTask
+from tests.agent.stage import calls, played, says, sessions
+from tests.agent.test_team import of_member, start
+from tests.session.test_team import until_rest
+
+pytestmark = pytest.mark.anyio
+
+
+async def shown(line: str, session: Session) -> str:
+    """What a line shows."""
+    match run_command(line, session):
+        case ShowText(text):
+            return text
+        case StartTask(work):
+            return await work
+    raise AssertionError(line)
+
+
+async def test_members_are_listed_shown_written_to_and_ended(tmp_path: Path) -> None:
+    script = calls(start("ann", role="reader")) + says("Started.") + of_member(says("All is well."), "Look.")
+    script += of_member(says("Nine."), "How many?")
+    async with sessions(tmp_path, script, team=True) as here, await here.open() as session:
+        assert await shown("/team", session) == "There is no member yet."
+        await played(session.run("begin"))
+        await until_rest(session)
+        assert (await shown("/team", session)).startswith("ann (a1) idle for")
+        assert "team         1 member: 1 idle" in await shown("/status", session)
+        transcript = await shown("/team ann", session)
+        assert "> Look." in transcript
+        assert transcript.splitlines()[-1].startswith("replay: harness replay ")
+        assert "All is well." in transcript
+        assert await shown("/team say ann How many?", session) == (
+            "Message 2 to ann is in the mailbox; ann reads it as its next task."
+        )
+        await until_rest(session)
+        assert "mail 2 from user: How many?" in await shown("/team ann", session)
+        assert await shown("/team stop ann", session) == "ann has ended; its history is kept."
+        assert [row.state for row in session.background.team.rows] == [MemberState.ENDED]
+        assert await shown("/team stop all", session) == "There is no member."
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("/team say ann", "Type /team for the list"),
+        ("/team say eve Hello.", "There is no 'eve'. Nobody else is there."),
+        ("/team eve", "There is no member eve"),
+        ("/team stop eve", "There is no member 'eve'; there is: nobody."),
+    ],
+)
+async def test_what_cannot_be_is_a_sentence(tmp_path: Path, line: str, sentence: str) -> None:
+    async with sessions(tmp_path, says("Hm."), team=True) as here, await here.open() as session:
+        with pytest.raises(HarnessError, match=sentence.replace("?", r"\?")):
+            await shown(line, session)
+
+
+async def test_a_session_without_a_team_says_how_to_get_one(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("Hm.")) as here, await here.open() as session:
+        assert "start with `--team`" in await shown("/team", session)
