@@ -92,7 +92,7 @@ def _with_links(tokens: Sequence[Token], link: Callable[[str], str | None]) -> l
     """Resolve links and pictures, and join lines of Japanese, which has no spaces."""
     kept: list[Token] = []
     open_links: list[bool] = []
-    for token, following in zip(tokens, (*tokens[1:], None), strict=True):
+    for token, following in zip(tokens, (*tokens[1:], None), strict=False):
         if token.type == "softbreak" and kept and following is not None:
             token.hidden = _is_wide(kept[-1].content[-1:]) and _is_wide(following.content[:1])
         if token.type == "link_open":
