@@ -350,20 +350,21 @@ class McpServer:
                     if loop.time() - began > STEADY_S:
                         self._failures = 0
                     self._failures += 1
-                except (McpError, McpConfigError) as error:
-                    self._failures += 1
-                    sign_in = isinstance(error, SignInError)
-                    state = McpState.SIGN_IN if sign_in else McpState.FAILED
-                    hint = f"; run: harness mcp login {self.config.name}" if sign_in else ""
-                    self._change(state, f"{error}{hint}")
                 except Exception as error:  # noqa: BLE001  border: whatever the SDK raises, the next start may succeed
-                    self._failures += 1
-                    self._change(McpState.FAILED, f"{type(error).__name__}: {error}")
+                    if self._task is this:  # else it is being ended, and the SDK made another error of that
+                        self._failed(error)
                 if self._task is not this:
-                    return  # the SDK and the transport may have made another error of the cancellation
+                    return
                 await self._rest()
         finally:
             self._connection = None
+
+    def _failed(self, error: Exception) -> None:
+        self._failures += 1
+        sign_in = isinstance(error, SignInError)
+        hint = f"; run: harness mcp login {self.config.name}" if sign_in else ""
+        said = f"{error}{hint}" if isinstance(error, McpError | McpConfigError) else f"{type(error).__name__}: {error}"
+        self._change(McpState.SIGN_IN if sign_in else McpState.FAILED, said)
 
     async def _rest(self) -> None:
         """Wait before the next start; a call ends the wait, though not within a second of the last failure."""

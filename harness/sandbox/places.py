@@ -229,7 +229,7 @@ class Places:
                 yield real
 
     def _look_at_machine(self) -> Machine:
-        own = (sys.prefix, sys.base_prefix, posixpath.dirname(__file__))
+        own = (sys.prefix, sys.base_prefix, posixpath.dirname(posixpath.dirname(__file__)))
         named = [*_SYSTEM, *map(self._expanded, _TOOLS), *own]
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
         named += self._named_by_git()

@@ -18,6 +18,8 @@ from harness.events import (
     Event,
     FailureCategory,
     FailureCharged,
+    McpServerChanged,
+    McpState,
     McpToolsListed,
     MessageAdded,
     Notice,
@@ -29,6 +31,7 @@ from harness.events import (
     ToolOutcome,
     TurnStarted,
 )
+from harness.journal import read
 from harness.session import Opening, PermissionAnswer, Session, UserAnswer, open_session
 from harness.settings import load
 from harness.ui.commands.commands import file_commands, run_command
@@ -307,6 +310,20 @@ async def test_servers_of_a_folder_start_only_with_the_users_yes(place: Place, t
         await played(session)
         assert (session.mcp is not None) is there
     assert mark.exists() is there
+
+
+async def test_the_end_of_a_session_is_no_failure_of_a_server_that_still_starts(place: Place) -> None:
+    slow = place.workspace / "slow"
+    line = f"test -e {slow} && touch {slow}.began && sleep 60; exec {sys.executable} -I -S {SCRIPT}"
+    servers = {"p": {"command": "sh", "args": ["-c", line], "sandbox": "free"}}
+    async with await place.session([], mcp_servers=servers) as session:
+        await played(session)
+    slow.touch()
+    async with await place.session([], mcp_servers=servers, settle="nobody") as session:
+        await played(session)  # the tools are known, so nothing waits for the server
+        await eventually((place.workspace / "slow.began").exists)
+    states = [one.event.state for one in read(session.path).records if isinstance(one.event, McpServerChanged)]
+    assert McpState.FAILED not in states
 
 
 async def test_a_missing_server_is_said_and_its_call_is_skipped_uncharged(place: Place) -> None:
