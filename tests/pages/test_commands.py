@@ -27,6 +27,7 @@ NOT_RUN = {
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
     "harness mcp": "starts programs that are not installed everywhere; tests/cli/test_mcp.py",
+    "harness --worktree": "wants a repository; tests/session/test_worktrees.py",
     "harness check": "wants an exercise; tests/chapters/course",
 }
 """Commands that are parsed and not run here, and the test that runs them."""
