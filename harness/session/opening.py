@@ -138,6 +138,8 @@ async def open_session(
     for event in entry.events:
         agent.conversation.emit(event)
     sandbox.take_change()
+    if agent.parts.background is not None:
+        await agent.parts.background.open()
     if warm and (servers := agent.parts.core.shared.mcp) is not None:
         servers.start()
     if agent.parts.background is not None and _wants_schedule(agent.parts):

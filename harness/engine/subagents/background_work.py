@@ -17,7 +17,7 @@ from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.subagents import Subagents
-from harness.events import Block, Event, Json, Origin
+from harness.events import Block, Event, Json, Notice, Origin
 from harness.model.notices import arrivals_text
 from harness.tools.background_commands import CommandState
 from harness.tools.output import fitted
@@ -171,6 +171,14 @@ class BackgroundWork:
         team = (self.team,) if self._conversation.state.team else ()
         for part in (self.inbox, *team, self.subagents, self.fan_out, self.commands):
             part.recall(earlier)
+
+    async def open(self) -> None:
+        """Take over the mail of an earlier run. Mailboxes that cannot be used now are reported, and opened later."""
+        if self._team is not None:
+            try:
+                await self._team.open()
+            except HarnessError as error:
+                self._conversation.emit(Notice("warning", str(error)))
 
     async def aclose(self) -> None:
         """End all of it, with every process of the program."""

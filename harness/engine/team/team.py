@@ -474,6 +474,8 @@ class Team:
                 await self._end_without_box(member)
             else:
                 member.box = list(await self._stored(partial(self._store.unread, member.address)))
+        for member in tuple(self._members.values()):
+            self.step(member)
         for mail in await self._stored(partial(self._store.unread, LEAD_BOX)) if LEAD in boxes else ():
             if mail.id not in self._arrived:
                 self._to_lead(mail)
