@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from harness.engine.parts import AgentParts
@@ -297,17 +298,20 @@ def test_nothing_of_a_team_is_imported_before_it_is_asked_for() -> None:
     assert found.stdout.strip() == "['harness.events.team']"
 
 
-async def test_an_idle_team_is_rows_and_nothing_else(tmp_path: Path) -> None:
+async def test_an_idle_team_has_no_timer_and_makes_no_request_in_ten_hours(tmp_path: Path) -> None:
     script = calls(start("ann"), start("ben")) + says("Started.") + of_member(says("Done.", times="2"))
-    async with on_stage(tmp_path, script) as here:
+    clock = HandClock()
+    clock.move(1.0)
+    async with stage(tmp_path, script, clock=clock, team=True) as here:  # type: ignore[arg-type]
         await here.turn()
         await at_rest(here)
-        requests, tasks = len(here.bodies), asyncio.all_tasks()
-        assert not [task for task in tasks if "member" in task.get_name() or "pause" in task.get_name()]
-        here.clock.time += 36_000
-        roster = team_of(here).listed()
-        assert roster.count("idle") == 2
-        assert len(here.bodies) == requests
+        requests, descriptors = len(here.bodies), psutil.Process().num_fds()
+        assert clock.sleepers == []
+        assert not [one for one in asyncio.all_tasks() if one.get_name().startswith(("member", "pause", "mailboxes"))]
+        clock.move(36_000)
+        await asyncio.sleep(0)
+        assert (len(here.bodies), psutil.Process().num_fds()) == (requests, descriptors)
+        assert team_of(here).listed().count("idle for 10 h") == 2
 
 
 async def test_more_members_than_agreed_on_are_one_question_with_an_estimate(tmp_path: Path) -> None:

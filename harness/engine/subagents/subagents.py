@@ -283,7 +283,10 @@ class Subagents:
         self._order(known, task, member.kind, member.description, call_id, background=True)
 
         async def work() -> None:
-            await ended(await self._carried_out(known, task))
+            report = await self._carried_out(known, task)
+            if not self.admission.failures(agent):
+                self.admission.end(agent)  # an idle member is swept by no timer
+            await ended(report)
 
         running = asyncio.create_task(work(), name=f"member {member.name}")
         self._background[running] = agent

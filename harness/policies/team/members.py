@@ -244,7 +244,7 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
         facts = [f"{row.tokens:,} tokens", *_price(row.cost_usd, row.unpriced)]
         facts += [f"{row.unread} unread"] if row.unread else []
         facts += [f"owes a report to {', '.join(one.name for one in row.owes)}"] if row.owes else []
-        since = f" for {max(0.0, now - row.since):.0f} s" if row.since else ""
+        since = f" for {_lasted(now - row.since)}" if row.since else ""
         what = " · ".join(filter(None, (row.role, row.task and f"task: {row.task}", row.reason)))
         yield f"{row.name} ({row.agent}) {row.word}{since}: {what} ({', '.join(facts)})"
     if len(live) > len(listed):
@@ -254,6 +254,13 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
     if known:
         all = spent(known)
         yield ", ".join((f"together: {all.tokens:,} tokens", *_price(all.cost_usd, all.unpriced)))
+
+
+def _lasted(seconds: float) -> str:
+    for unit, length, least in (("h", 3_600, 7_200), ("min", 60, 120)):
+        if seconds >= least:
+            return f"{seconds // length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
 
 
 def _price(cost_usd: float, unpriced: int) -> tuple[str, ...]:
