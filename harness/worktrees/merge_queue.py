@@ -78,10 +78,11 @@ class MergeQueue:
         return self._worktrees.folder / f"{TRIAL}.json"
 
     async def finished(self) -> tuple[str, ...]:
-        """Branches of trees in which nobody works and nothing is uncommitted, and that have commits of their own."""
+        """Branches of trees in which no other session works and nothing is uncommitted, and that have commits of their
+        own."""
         branches = []
         for tree in await self._worktrees.trees():
-            if tree.name != TRIAL and tree.branch and not tree.held_by():
+            if tree.name != TRIAL and tree.branch and not self._worktrees.held(tree):
                 found = await self._worktrees.state(tree.name)
                 if found.commits and not (found.changed or found.untracked or found.unfinished):
                     branches.append(tree.branch)

@@ -139,6 +139,10 @@ class Worktrees:
         there = ", ".join(tree.name for tree in trees)
         raise WorktreeError(f"There is no worktree {name!r}; " + (f"there are {there}." if there else "there is none."))
 
+    def held(self, tree: Worktree) -> str:
+        """Who uses a tree, other than this session; empty: nobody."""
+        return tree.held_by(self._session)
+
     def uses(self, tree: Worktree) -> bool:
         """This session has locked the tree."""
         return tree.lock == lock_reason(self._session)
@@ -183,7 +187,7 @@ class Worktrees:
                 if len(trees) >= MOST_TREES:
                     raise WorktreeError(f"There are {len(trees)} worktrees, the most; /worktree remove removes one.")
                 return await self._make(here, name, base, copies)
-            if holder := tree.held_by(self._session):
+            if holder := self.held(tree):
                 raise WorktreeError(f"The worktree {name} is in use by {holder}; choose another name.")
             if not tree.base or not (tree.path / ".git").is_file():
                 await self._restore(here, tree)
@@ -243,7 +247,7 @@ class Worktrees:
         """Let a tree stay whatever is in it, until it is removed by name. Raises WorktreeError."""
         async with self._alone():
             tree = await self.find(name)
-            if tree.held_by(self._session):
+            if self.held(tree):
                 raise WorktreeError(f"The worktree {name} is in use; whoever uses it leaves it as it is.")
             await self._lock(tree, KEEPS)
 

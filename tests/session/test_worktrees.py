@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.events import Notice, WorktreeEntered, WorktreeLeft
 from harness.journal import read, session_folder
 from harness.session import Opening, Session
@@ -82,3 +83,20 @@ async def test_where_no_worktree_can_be_made_the_session_does_not_begin(tmp_path
         with pytest.raises(WorktreeError, match="cannot be called"):
             await here.open(Opening(worktree="a..b"))
         assert [path.name for path in (main / ".git" / "refs" / "heads").iterdir()] == ["main"]
+
+
+async def test_checkpoints_are_those_of_their_tree(tmp_path: Path) -> None:
+    write = calls('{ name = "write_file", input = { path = "f", content = "changed" } }') + says("Done.")
+    async with sessions(tmp_path, write, permission_mode="yolo", checkpoints=True) as here:
+        repository_of(here)
+        session = await here.open(Opening(worktree="one"))
+        await played(session.run("Go."))
+        assert (await session.rewind.files_since(1)) is not None
+        await session.aclose()
+        async with await here.open(Opening(session.id, worktree="two")) as other:
+            with pytest.raises(HarnessError, match=r"checkpoint|kept"):
+                await other.rewind.files_since(1)
+            assert (other.settings.workspace / "f").read_text() == "one\n"
+        async with await here.open(Opening(session.id, worktree="one")) as again:
+            await again.rewind.restore_files(1)
+            assert (again.settings.workspace / "f").read_text() == "one\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import Event, MergeDecided
-from harness.worktrees import WorktreeError
+from harness.worktrees import WorktreeError, Worktrees
 from harness.worktrees.merge_queue import TRIAL, CheckResult, MergeQueue
 from tests.worktrees.repositories import Place, committed, git, place, written
 
@@ -84,7 +84,8 @@ async def test_without_names_all_finished_trees_are_merged_and_no_others(tmp_pat
         await finished(at, MIXED[:1])
         (open_one,) = await finished(at, [("b5", "b5", "fine\n")])
         written((await at.worktrees.find(open_one)).path / "open")
-        committed(at.path, "b6", "in use\n")
+        other = Worktrees(at.worktrees.git.processes, at.main, tmp_path / "state", "other session")
+        committed((await other.enter("b6")).path, "b6", "in use\n")
         queue, _ = queue_of(at, Checks())
         assert (await queue.run()).accepted == ("harness/b1",)
         with pytest.raises(WorktreeError, match="has open changes; commit them first"):

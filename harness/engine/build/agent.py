@@ -62,6 +62,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn_lifecycle import skill_changes
 from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook
+from harness.journal import WORKTREES, state_folder, workspace_slug
 from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.prompt import PromptSection, digest_of, system_blocks
 from harness.policies.admission.controller import AdmissionController
@@ -410,4 +411,8 @@ def _checkpoints(core: AgentCore) -> Checkpoints | None:
     if core.is_subagent or not (core.asker.present if wanted is None else wanted):
         return None
     folder, limits = core.outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
-    return Checkpoints(core.settings.workspace, folder, limits=limits)
+    workspace = core.settings.workspace.resolve()
+    trees = state_folder(core.settings.state_dir).resolve() / WORKTREES
+    if workspace.is_relative_to(trees):  # a session may go on in another tree, whose files are others
+        folder /= workspace_slug(workspace)
+    return Checkpoints(workspace, folder, limits=limits)
