@@ -1,4 +1,4 @@
-"""Runs the project's check on merged worktrees, held like a command of the model."""
+"""The worktrees of a workspace, and the project's check on merged ones, held like a command of the model."""
 
 import os
 from functools import partial
@@ -6,13 +6,23 @@ from pathlib import Path
 
 from harness.base.concurrency import in_thread
 from harness.engine.permissions.session_rules import SessionRules
+from harness.journal import WORKTREES, state_folder
 from harness.processes import Processes
 from harness.processes.outcome import ProcessLimits
 from harness.sandbox import ProfileName
+from harness.sandbox.git_places import main_tree
 from harness.settings import Settings
 from harness.tools.bash import shell_command, shell_environment
-from harness.worktrees import WorktreeError
+from harness.worktrees import WorktreeError, Worktrees
 from harness.worktrees.merge_queue import MOST_CHARACTERS, CheckResult, RunCheck
+
+
+def worktrees_for(settings: Settings, processes: Processes, session: str) -> Worktrees:
+    """The worktrees of the repository around the workspace, also where that is one of them."""
+    state, workspace = state_folder(settings.state_dir), settings.workspace.resolve()
+    if workspace.is_relative_to(state.resolve() / WORKTREES):
+        workspace = main_tree(workspace) or workspace
+    return Worktrees(processes, workspace, state, session)
 
 
 def check_runner(settings: Settings, rules: SessionRules, processes: Processes) -> RunCheck | None:

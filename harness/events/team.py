@@ -79,6 +79,8 @@ class MemberStarted(Event):
     """The kind of agent that a file defines; empty: none of these."""
     tools: tuple[str, ...] = ()
     """Names of the tools it may use."""
+    worktree: str = ""
+    """Name of the worktree that it works in; empty: it works where the lead does."""
     call_id: str = ""
 
 

@@ -11,6 +11,7 @@ from harness.engine.rewind.rewind import RewindPlan
 from harness.engine.steering import SteeringInbox
 from harness.engine.subagents.reports import SubagentRow, SubagentState
 from harness.engine.tools.attachments import attachment_problem
+from harness.engine.worktrees import worktrees_for
 from harness.journal import Record, RewindPoint, SessionSummary
 from harness.memory import Memory, MemoryBook, MemoryOwner, MemoryProblem
 from harness.permissions import PermissionAnswer, PermissionRequest, PermissionRule, RuleScope, rule_in_words
@@ -25,7 +26,7 @@ from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.opening import Opening, open_session
 from harness.session.sandbox import SandboxReport
 from harness.session.session import Session, sessions_of
-from harness.session.worktrees import told, worktrees_for
+from harness.session.worktrees import told
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow

@@ -24,6 +24,7 @@ from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.user_commands import UserCommands
+from harness.engine.worktrees import worktrees_for
 from harness.events import Event, Notice, ToolCall, TransitionCode, TurnEnded, WorktreeLeft
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
@@ -31,7 +32,7 @@ from harness.model.catalogue import model_named
 from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.command_prompts import REVIEW, changes_text, command_text, init_prompt, instructions_in
 from harness.session.sandbox import SandboxReport, sandbox_report
-from harness.session.worktrees import leave, worktrees_for
+from harness.session.worktrees import leave
 from harness.settings import Settings
 from harness.skills import SKILL, Skill, catalogue_text, changed, framed
 from harness.tools.ignored_files import walk_files

@@ -4,25 +4,16 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from harness import journal
 from harness.base.errors import HarnessError
+from harness.engine.worktrees import worktrees_for
 from harness.events import Event, Notice, WorktreeEntered, WorktreeLeft
 from harness.policies.worktrees.removal import Removal
 from harness.processes import Processes
-from harness.sandbox.git_places import main_tree
 from harness.settings import Settings
 from harness.worktrees import Worktree, Worktrees
 
 MOST_ORPHANS = 5
 """Left worktrees that a start looks at."""
-
-
-def worktrees_for(settings: Settings, processes: Processes, session: str) -> Worktrees:
-    """The worktrees of the repository around the workspace, also where that is one of them."""
-    state, workspace = journal.state_folder(settings.state_dir), settings.workspace.resolve()
-    if workspace.is_relative_to(state.resolve() / journal.WORKTREES):
-        workspace = main_tree(workspace) or workspace
-    return Worktrees(processes, workspace, state, session)
 
 
 @asynccontextmanager

@@ -22,6 +22,9 @@ class StartArguments(ToolArguments):
     )
     description: str = Field(description="The task in three to eight words.", min_length=1, max_length=200)
     role: str = Field(default="", description="What it is there for, in a few words.", max_length=200)
+    worktree: bool = Field(
+        default=False, description="Give it a checkout of its own (git worktree), so that it can change any file."
+    )
     kind: str = Field(default="", description="A kind of agent, as for the tool agent; default: a general one.")
     tools: list[str] | SkipJsonSchema[None] = Field(
         default=None, description="Names of the tools it may use; default: all that a subagent can have."
@@ -128,7 +131,7 @@ def lead_tools(team: Callable[[], LeadActions]) -> tuple[Tool, ...]:
             TEAM_START,
             "Start a member: a subagent with a name that stays. It keeps its history from task to task, works in the "
             "background, and its answer arrives as mail; more work for it is a message. For one question whose answer "
-            "you wait for, use agent. Do not give two members the same file to change.",
+            "you wait for, use agent. Do not give two members the same file to change, except in worktrees.",
             StartArguments,
             Effect.DELEGATE,
             start,

@@ -28,8 +28,10 @@ class Member:
     role: str
     kind: str
     tools: tuple[str, ...]
+    worktree: str = ""
+    """Name of its worktree; empty: it works where the lead does."""
     workspace: Path | None = None
-    """The working tree of its next task; None: that of its earlier ones, or of the session."""
+    """In its worktree; None: it has none."""
     box: list[Mail] = field(default_factory=list)
     """Unread mail, oldest first."""
     read: list[tuple[Address, MailKind, str]] = field(default_factory=list)

@@ -24,6 +24,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import MemberTask, Subagents
 from harness.engine.team.member import Member, MemberSeat
+from harness.engine.worktrees import worktrees_for
 from harness.events import (
     Address,
     AgentEnd,
@@ -41,6 +42,7 @@ from harness.events import (
     Notice,
     ToolOutcome,
     TurnStarted,
+    WorktreeLeft,
 )
 from harness.journal import state_folder
 from harness.model import notices
@@ -71,6 +73,7 @@ from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail
 from harness.team.tools import MessageArguments, RosterArguments, StartArguments, StopArguments
 from harness.tools.output import shorten
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
+from harness.worktrees import WorktreeError
 
 LEAD_BOX, USER_BOX = Address(LEAD, 1), Address(USER, 1)
 SHOWN_CHARACTERS = 200
@@ -123,8 +126,8 @@ class Team:
             if (refused := await self._subagents.may_start(context)) is not None:
                 return refused
             member = await shielded(self._joined(arguments, tools, context.call_id))
-        except MailError as error:
-            return ToolResult(str(error), ToolOutcome.ERROR, "not started")
+        except (MailError, WorktreeError) as error:
+            return ToolResult(f"Not started. {error}", ToolOutcome.ERROR, "not started")
         finally:
             self._starting.discard(arguments.name)
         text = (
@@ -140,11 +143,44 @@ class Team:
 
     async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
         address = await self._stored(partial(self._store.begin, asked.name))
-        agent, role = self._subagents.enlist(), shorten_line(asked.role)
-        member = self._members[address] = Member(address, agent, role, asked.kind, tools)
-        self._emit(MemberStarted(address, agent, role, asked.kind, tools, call_id))
+        worktree, role = self._worktree_of(address) if asked.worktree else "", shorten_line(asked.role)
+        member = Member(address, "", role, asked.kind, tools, worktree)
+        try:
+            await self._enter(member)
+        except WorktreeError:
+            await self._stored(partial(self._store.end, address, "it never started"))
+            raise
+        member.agent = self._subagents.enlist()
+        self._members[address] = member
+        self._emit(MemberStarted(address, member.agent, role, asked.kind, tools, worktree, call_id))
         self._begin(member, asked.task, asked.description, call_id)
         return member
+
+    def _worktree_of(self, address: Address) -> str:
+        """The name of a worktree that no other member of any session has."""
+        life = "" if address.generation == 1 else f"-{address.generation}"
+        return f"{address.name[:40]}{life}-{self._core.session[-6:]}"
+
+    async def _enter(self, member: Member) -> None:
+        """Enter the worktree of a member; an unchanged one is made again. Raises WorktreeError."""
+        if member.worktree:
+            core = self._core
+            worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
+            tree = await worktrees.enter(member.worktree, copies=core.settings.worktree_files)
+            member.workspace = worktrees.workspace_in(tree)
+
+    async def _leave(self, member: Member) -> None:
+        """Leave the worktree of a member that has ended; it stays if anything is in it."""
+        if not member.worktree:
+            return
+        core = self._core
+        try:
+            found = await worktrees_for(core.settings, core.shared.processes, core.session).leave(member.worktree)
+        except WorktreeError as error:
+            self._emit(Notice("warning", f"The worktree {member.worktree} was not left: {error}"))
+            return
+        why = () if found is None else (*found.kept, *found.lost, *found.forbidden)
+        self._emit(WorktreeLeft(member.worktree, str(member.workspace), found is None, why))
 
     async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
         """End a member."""
@@ -381,6 +417,7 @@ class Team:
         self._members.pop(member.address, None)
         if ids:
             self._emit(MailReturned(member.address, ids, member.ending))
+        await self._leave(member)
         self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
         self._subagents.release(member.agent)
         member.ended.set()
@@ -440,7 +477,8 @@ class Team:
             if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
                 self._arrived.add(notices.mail_id(event.text))
         for row in self._fold.live:
-            self._members[row.address] = Member(row.address, row.agent, row.role, row.kind, row.tools, held=True)
+            given = row.role, row.kind, row.tools, row.worktree
+            self._members[row.address] = Member(row.address, row.agent, *given, held=True)
             if row.state in AT_WORK:
                 self._left(row)
         if self._fold.rows:
@@ -473,6 +511,7 @@ class Team:
                 self._inbox.arrive(ArrivalKind.NOTE, member.name, f"{member.name} is gone: {member.ending}.")
                 await self._end_without_box(member)
             else:
+                await self._enter_again(member)
                 member.box = list(await self._stored(partial(self._store.unread, member.address)))
         for member in tuple(self._members.values()):
             self.step(member)
@@ -480,6 +519,12 @@ class Team:
             if mail.id not in self._arrived:
                 self._to_lead(mail)
             await self._marked(LEAD_BOX, mail.id)
+
+    async def _enter_again(self, member: Member) -> None:
+        try:
+            await self._enter(member)
+        except WorktreeError as error:
+            self._emit(Notice("warning", f"{member.name} cannot work in its worktree: {error}"))
 
     async def _end_without_box(self, member: Member) -> None:
         self._members.pop(member.address, None)

@@ -45,6 +45,8 @@ class MemberRow:
     role: str = ""
     kind: str = ""
     tools: tuple[str, ...] = ()
+    worktree: str = ""
+    """Name of its worktree; empty: it works where the lead does."""
     state: MemberState = MemberState.IDLE
     why: str = ""
     since: float = 0.0
@@ -135,7 +137,8 @@ class TeamFold:
                 self._rows.clear()
                 self._agents.clear()
             case MemberStarted(member=address, agent=agent):
-                row = MemberRow(address, agent, event.role, event.kind, event.tools, since=at, active=at)
+                given = event.role, event.kind, event.tools, event.worktree
+                row = MemberRow(address, agent, *given, since=at, active=at)
                 self._rows[agent], self._agents[address] = row, agent
             case MemberChanged(member=address, state=state, why=why):
                 owes = event.owes
@@ -242,6 +245,7 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
     listed = watched(live)
     for row in listed:
         facts = [f"{row.tokens:,} tokens", *_price(row.cost_usd, row.unpriced)]
+        facts += [f"worktree {row.worktree}"] if row.worktree else []
         facts += [f"{row.unread} unread"] if row.unread else []
         facts += [f"owes a report to {', '.join(one.name for one in row.owes)}"] if row.owes else []
         since = f" for {_lasted(now - row.since)}" if row.since else ""

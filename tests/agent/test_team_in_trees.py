@@ -1,0 +1,61 @@
+"""Members with a worktree each: what they write is theirs, and an ended one leaves its work where it is."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.events import MemberStarted, WorktreeLeft
+from tests.agent.stage import calls, says
+from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told
+
+pytestmark = pytest.mark.anyio
+
+
+def repository(folder: Path) -> Path:
+    """A workspace with one commit."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    (workspace / "README.md").write_text("# Demo\n")
+    name = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
+    for line in (("init", "-q"), ("add", "."), (*name, "commit", "-q", "-m", "begin")):
+        subprocess.run(["git", *line], cwd=workspace, check=True)
+    return workspace
+
+
+def in_tree(name: str, task: str) -> str:
+    """A call of team_start."""
+    return start(name, task).replace("input = {", "input = { worktree = true,")
+
+
+async def test_each_writes_in_its_own_tree_and_only_an_unchanged_one_goes_away(tmp_path: Path) -> None:
+    workspace = repository(tmp_path)
+    writes = '{ name = "write_file", input = { path = "new.txt", content = "mine" } }'
+    script = calls(in_tree("ann", "Write."), in_tree("ben", "Only look.")) + says("Started.")
+    script += (
+        of_member(calls(writes), "Write.") + of_member(says("Looked."), "Only look.") + of_member(says("Written."))
+    )
+    async with on_stage(tmp_path, script) as here:
+        await here.turn()
+        await at_rest(here)
+        team, (ann, ben) = team_of(here), [event.worktree for event in told(here, MemberStarted)]
+        tree = next((tmp_path / "state").rglob(ann))
+        assert (tree / "new.txt").read_text() == "mine"
+        assert not (workspace / "new.txt").exists()
+        assert f"worktree {ann}" in team.listed()
+        await team.end_all("over")
+        left = {event.name: event for event in told(here, WorktreeLeft)}
+        assert left[ben].removed
+        assert not left[ann].removed
+        assert "new.txt" in str(left[ann].why)
+        assert (tree / "new.txt").exists()
+
+
+async def test_without_git_there_is_no_member_and_its_name_stays_free(tmp_path: Path) -> None:
+    script = calls(in_tree("ann", "Write.")) + calls(start("ann")) + says("So.") + of_member(says("Done."), "Look.")
+    async with on_stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.results[0]["is_error"]
+        assert turn.results[0]["content"].startswith("Not started. ")
+        assert "ann (a1) has its task" in turn.results[1]["content"]
+        await at_rest(here)
