@@ -15,6 +15,10 @@ __all__ = [
     "MemberChanged",
     "MemberStarted",
     "MemberState",
+    "RequestChanged",
+    "RequestKind",
+    "RequestMade",
+    "RequestState",
 ]
 
 
@@ -135,3 +139,61 @@ class MailReturned(Event):
     member: Address
     ids: tuple[int, ...]
     why: str
+
+
+class RequestKind(StrEnum):
+    """What is asked for; docs/protocols.md has the rules of each."""
+
+    PLAN = "plan"
+    """Approval of a plan, before anything is written or run."""
+    SHUTDOWN = "shutdown"
+    """That a member ends."""
+    HAND_OVER = "hand_over"
+    """That another one takes over some work."""
+    QUESTION = "question"
+
+
+class RequestState(StrEnum):
+    """Where a request stands. The first four wait for an answer, the others are ends."""
+
+    OPEN = "open"
+    REMINDED = "reminded"
+    """A first deadline has passed."""
+    WITH_LEAD = "with_lead"
+    """The recipient did not answer; the lead may."""
+    WITH_USER = "with_user"
+    AGREED = "agreed"
+    DECLINED = "declined"
+    ANSWERED = "answered"
+    WITHDRAWN = "withdrawn"
+    LAPSED = "lapsed"
+    """Whoever was asked has ended."""
+    FORCED = "forced"
+    """A member was ended without its agreement."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMade(Event):
+    """An agent asks for something that has an answer and a deadline."""
+
+    id: str
+    """Such as "r1"; counts on over restarts."""
+    kind: RequestKind
+    asker: Address
+    recipient: Address
+    text: str
+    digest: str = ""
+    """Of a plan: what an approval is for."""
+    state: RequestState = RequestState.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class RequestChanged(Event):
+    """A request moved on; every move is a row of docs/protocols.md."""
+
+    id: str
+    state: RequestState
+    by: str
+    """Name of the agent, "user", or "program"."""
+    why: str = ""
+    """The answer, or the reason."""

@@ -84,7 +84,7 @@ def _markdown_lines() -> Iterator[str]:
     yield "Each step of a turn ends with exactly one of these codes. The exit code is that of `harness -p`."
     yield "A retry of the same request is no step and has no code."
     yield ""
-    yield from _table(
+    yield from markdown_table(
         ("code", "kind", "when", "then", "limit"),
         ((f"`{row.code}`", _kind(row), row.trigger, row.effect, row.guard) for row in TRANSITIONS.values()),
     )
@@ -94,13 +94,13 @@ def _markdown_lines() -> Iterator[str]:
     yield "First remedy for a fault. When it is exhausted, the turn ends with the advice shown."
     yield "`x-should-retry: false` turns every retry into the end of the turn."
     yield ""
-    yield from _table(
+    yield from markdown_table(
         ("fault", "answer", "advice when nothing helped"),
         ((f"`{kind}`", REMEDIES[kind], advice(kind) or NO_GUARD) for kind in FaultKind),
     )
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield _line(header)
     yield _line(["---"] * len(header))
     yield from map(_line, rows)

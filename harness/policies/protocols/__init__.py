@@ -1,0 +1,1 @@
+"""Requests between agents that have an answer, pure: one table says what may follow from what (docs/protocols.md)."""
