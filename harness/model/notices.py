@@ -227,9 +227,15 @@ _MEMBER = (
 )
 
 
-def member_prompt(name: str, role: str) -> str:
+_OWN_TREE = (
+    " Your folder is a worktree of your own, which nobody else writes to. Commit what is finished: only commits can be "
+    "merged. Do not merge yourself, and leave the other trees of the repository alone."
+)
+
+
+def member_prompt(name: str, role: str, *, own_tree: bool = False) -> str:
     """The part of the system prompt that tells a member who it is. It survives every compaction."""
-    return _MEMBER.format(name=name, role=f": {role}" if role else "")
+    return _MEMBER.format(name=name, role=f": {role}" if role else "") + (_OWN_TREE if own_tree else "")
 
 
 def mail_text(id: int, sender: str, kind: str, body: str) -> str:

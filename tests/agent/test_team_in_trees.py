@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.worktrees import worktrees_for
 from harness.events import MemberStarted, WorktreeLeft
+from harness.model.notices import member_prompt
+from harness.worktrees.merge_queue import MergeQueue
 from tests.agent.stage import calls, says
+from tests.agent.test_permission_rules import bash
 from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told
+from tests.worktrees.repositories import git
 
 pytestmark = pytest.mark.anyio
 
@@ -59,3 +64,26 @@ async def test_without_git_there_is_no_member_and_its_name_stays_free(tmp_path: 
         assert turn.results[0]["content"].startswith("Not started. ")
         assert "ann (a1) has its task" in turn.results[1]["content"]
         await at_rest(here)
+
+
+async def test_members_on_one_file_do_not_meet_before_the_merge(tmp_path: Path) -> None:
+    workspace = repository(tmp_path)
+    script = calls(in_tree("ann", "Work ann."), in_tree("ben", "Work ben.")) + says("Started.")
+    for name in ("ann", "ben"):
+        line = f"echo {name} > shared; git add . && git -c user.name=a -c user.email=a@b commit -qm {name}"
+        script += of_member(calls(bash(line)), f"Work {name}.") + of_member(says(f"{name} is done."), "exit 0")
+    async with on_stage(tmp_path, script + says("Good.", times='"forever"')) as here:
+        for setting in ("name", "email"):
+            git(workspace, "config", f"user.{setting}", "a@b")
+        await here.turn("Go.")
+        await at_rest(here)
+        assert not (workspace / "shared").exists()
+        systems = [str(one.body["system"]) for one in here.server.requests]
+        assert sum(member_prompt("x", "", own_tree=True)[-40:] in one for one in systems) >= 2
+        core = here.agent.core
+        worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
+        result = await MergeQueue(worktrees, None, lambda event: None).run()
+        ann, ben = (f"harness/{event.worktree}" for event in told(here, MemberStarted))
+        assert result.accepted == (ann,)
+        assert [(one.branch, one.why) for one in result.given_back] == [(ben, "conflict")]
+        assert (workspace / "shared").read_text() == "ann\n"

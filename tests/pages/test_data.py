@@ -73,6 +73,7 @@ READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
     ("docs/mcp.md", "servers"): mcp_servers,
     ("docs/permissions.md", "settings"): settings,
     ("docs/sandbox.md", "settings"): settings_file,
+    ("docs/worktrees.md", "settings"): settings_file,
     ("docs/scripts.md", "script"): script,
     ("docs/scripts.md", "tool-faults"): tool_faults,
     ("docs/tools.md", "capability"): capabilities,

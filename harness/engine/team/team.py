@@ -331,7 +331,7 @@ class Team:
         before = [(one, MailKind.MESSAGE, member.name) for one in self._row(member).owes]
         member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
         member.wrote_to, member.asked, member.busy = set(), set(), True
-        role = notices.member_prompt(member.name, member.role)
+        role = notices.member_prompt(member.name, member.role, own_tree=bool(member.worktree))
         seat = MemberSeat(self, member)
         task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
         self._subagents.begin(member.agent, task, partial(self._task_ended, member), call_id)
