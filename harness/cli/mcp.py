@@ -11,7 +11,6 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, visible
-from harness.base.secrets import without_passwords
 from harness.cli.parser import mcp_add_rest
 from harness.engine.build.from_settings import mcp_config
 from harness.events import Json, McpState
@@ -28,6 +27,7 @@ from harness.mcp.config import (
     read_entries,
     write_entries,
 )
+from harness.mcp.other_files import servers_of
 from harness.mcp.server import McpServer
 from harness.settings import Settings, user_settings_file
 
@@ -43,6 +43,8 @@ def mcp(settings: Settings, options: Namespace) -> int:
             return _get(settings, options.name)
         case "add":
             _add(settings, options)
+        case "import":
+            _import(settings, Path(options.file).expanduser(), options)
         case "remove":
             _remove(settings, options.name, folder=options.project)
         case "login":
@@ -133,6 +135,38 @@ def _add(settings: Settings, options: Namespace) -> None:
     print(f"{options.name} is added to {where}.")
 
 
+def _import(settings: Settings, source: Path, options: Namespace) -> None:
+    """Take over the servers of another program's file, and say what is left out."""
+    path, taken = _file(settings, folder=False), 0
+    entries = dict(read_entries(path))
+    try:
+        found = list(servers_of(source, settings.workspace))
+    except OSError as error:
+        raise McpConfigError(f"{source} cannot be read: {error.strerror or error}; name another file.") from error
+    names = ", ".join(name for name, _, _ in found)
+    if not found or not {*(options.only or ())} <= {name for name, _, _ in found}:
+        raise McpConfigError(f"{source} has no such server; it has: {names or 'none'}.")
+    for name, entry, notes in found:
+        if options.only and name not in options.only:
+            continue
+        new = parse_entries({name: entry} if entry is not None else {}, str(source), own=False)
+        others = parse_entries({key: one for key, one in entries.items() if key != name}, str(path), own=True)
+        known = next(
+            (one.name for one in others.servers for new_one in new.servers if one.digest == new_one.digest), ""
+        )
+        why = [problem.rpartition(" is left out: ")[2].rstrip(".") for problem in new.problems]
+        why += [f"it is {known} once more"] if known else []
+        why += (
+            ["there is one of this name; --replace takes this one"] if name in entries and not options.replace else []
+        )
+        if takes := bool(new.servers and not why):
+            entries[name], taken = entry, taken + 1
+            why = [new.servers[0].shown.split()[0]]
+        print(visible(f"{name}  {'taken' if takes else 'left out'}: {'; '.join((*why, *notes))}"))
+    write_entries(path, entries)
+    print(f"{counted(taken, 'server')} added to {path}; nothing was started. `harness mcp list` connects to them.")
+
+
 def _pairs(given: Iterable[str], sign: str, example: str) -> Iterable[tuple[str, str]]:
     for text in given:
         name, found, value = text.partition(sign)
@@ -220,5 +254,5 @@ def server_states(settings: Settings) -> str:
 def servers_text(settings: Settings) -> str:
     """The servers for `harness doctor`."""
     config = mcp_config(settings)
-    names = [f"{one.name} ({without_passwords(one.shown)})" for one in config.servers]
+    names = [f"{one.name} ({one.shown})" for one in config.servers]
     return ", ".join(visible(name) for name in names) or "none"

@@ -440,6 +440,10 @@ def _mcp(parser: "ArgumentParser") -> None:
     adding.add_argument(
         "command", metavar="COMMAND", nargs="...", help="the program with its arguments, or the address"
     )
+    importing = action("import", "add the servers that another program's file names", of_one=False)
+    importing.add_argument("file", metavar="FILE", help="such as ~/.claude.json, ~/.cursor/mcp.json, .vscode/mcp.json")
+    importing.add_argument("--only", action="append", metavar="NAME", help="only this one; may be repeated")
+    importing.add_argument("--replace", action="store_true", help="also those whose name you have already")
     removing = action("remove", "remove a server from your own")
     removing.add_argument("--project", action="store_true", help="remove it from .mcp.json of the folder instead")
     action("login", "sign in to a server with the browser")

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.base.files import read_regular, replace_atomically
-from harness.base.secrets import Secret
+from harness.base.secrets import Masking, Secret, secrets_in, without_passwords
 from harness.events import Json
 from harness.sandbox.profile import ProfileName
 
@@ -30,8 +31,10 @@ USER_FILE = "mcp.json"
 """Beside the settings of the user; `harness mcp add` writes it."""
 MOST_BYTES = 1_000_000
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,63}")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _LONGEST_SHOWN = 160
+_PAIR = re.compile(r"(?m)^([^=:\s]+)(?:=|: ?)((?:Bearer|Basic) )?(.+)$")
+"""An argument such as --token=VALUE, NAME=VALUE or NAME: Bearer VALUE."""
 
 
 class McpConfigError(HarnessError):
@@ -95,7 +98,7 @@ class ServerConfig:
     def shown(self) -> str:
         """Command line or origin of the address, variables and secrets as they are written or left out."""
         if self.command:
-            text = " ".join(self.command)
+            text = without_passwords(Masking(_in_arguments(self.command)).text(" ".join(self.command)))
         else:
             parts = urlsplit(self.url)
             text = f"{parts.scheme}://{parts.hostname or ''}{f':{_port(self.url)}' if _port(self.url) else ''}"
@@ -137,8 +140,9 @@ class ServerConfig:
         )
 
     def secrets(self) -> Iterator[Secret]:
-        """What must not be shown: values of headers, of the environment and of the address. Take it of an expanded
-        entry."""
+        """What must not be shown: values of headers, of the environment, of the address and of arguments that hold a
+        key. Take it of an expanded entry."""
+        yield from _in_arguments(self.command)
         for name, value in (*self.headers.items(), *self.env.items(), *self.oauth.items()):
             if name in self.headers or re.search(r"(?i)key|token|secret|password|auth|credential|cookie", name):
                 yield Secret(value)
@@ -339,6 +343,14 @@ def _seconds(given: object) -> float | None:
     if not isinstance(given, int | float) or isinstance(given, bool) or not given > 0:
         raise ValueError("its timeout is not a number of milliseconds above zero")
     return given / 1_000
+
+
+def _in_arguments(command: tuple[str, ...]) -> tuple[Secret, ...]:
+    """Keys in arguments, by the name of their flag or by their form."""
+    flags = {name: value for name, value in pairwise(command) if name[:1] == "-" != value[:1]}
+    pairs = {f"{name} {scheme and 'token'}": value for name, scheme, value in _PAIR.findall("\n".join(command))}
+    found = secrets_in({**flags, **pairs, **{str(at): one for at, one in enumerate(command)}})
+    return tuple(one for one in found if "${" not in one.reveal())
 
 
 def _port(url: str) -> int | None:

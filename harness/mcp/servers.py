@@ -44,7 +44,7 @@ class McpServers:
             workspace=workspace,
             callbacks=callbacks,
             lists=LastLists(state / FOLDER),
-            environ=lambda: os.environ,
+            environ=lambda: {**os.environ, "workspaceFolder": str(workspace), "userHome": str(Path.home())},
             changed=self._report,
             learn=lambda one: self._learn(list(one.secrets())),
             mask=self._masked,

@@ -36,6 +36,11 @@ def parsed(entry: Any, **more: Any) -> Any:
         ({"type": "sse", "url": "https://a.example/sse"}, Transport.SSE, "https://a.example"),
         ({"httpUrl": "https://a.example"}, Transport.HTTP, "https://a.example"),
         ({"url": "${BASE}/mcp"}, Transport.HTTP, "://"),
+        ({"command": "x", "args": ["--access-token=sbp_1234abcd"]}, Transport.STDIO, "x --access-token=•••"),
+        ({"command": "x", "args": ["--api-key", "9f8a7b6c5d4e"]}, Transport.STDIO, "x --api-key •••"),
+        ({"command": "x", "args": ["db://u:pw1@host/db"]}, Transport.STDIO, "x db://•••@host/db"),
+        ({"command": "x", "args": ["A: Bearer 9f8a7b6c5d4e"]}, Transport.STDIO, "x A: Bearer •••"),
+        ({"command": "x", "args": ["--token", "${TOKEN}", "-e", "KEY"]}, Transport.STDIO, "x --token ${TOKEN} -e KEY"),
     ],
 )
 def test_forms_that_people_have(entry: dict[str, Any], transport: Transport, shown: str) -> None:
