@@ -11,10 +11,8 @@ from harness.mcp.config import McpConfigError
 
 MOST_BYTES = 100_000_000
 """Some of these files also hold what their program remembers."""
-_TAKEN = frozenset(
-    ("type", "transport", "command", "args", "env", "cwd", "url", "httpUrl", "serverUrl", "headers", "timeout")
-    + ("disabled", "enabled", "oauth")
-)
+_TAKEN = {"type", "transport", "command", "args", "env", "cwd", "url", "httpUrl", "serverUrl", "headers", "oauth"}
+_TAKEN |= {"timeout", "disabled", "enabled"}
 """Nothing else is: no foreign file says that a server is trusted, or free of the sandbox."""
 _COMMENT = r"//[^\n]*|/\*.*?\*/"
 _NO_JSON = re.compile(rf'("(?:\\.|[^"\\])*")|{_COMMENT}|,(?=(?:\s|{_COMMENT})*[}}\]])', re.DOTALL)
