@@ -22,7 +22,7 @@ def worktrees_for(settings: Settings, processes: Processes, session: str) -> Wor
     state, workspace = state_folder(settings.state_dir), settings.workspace.resolve()
     if workspace.is_relative_to(state.resolve() / WORKTREES):
         workspace = main_tree(workspace) or workspace
-    return Worktrees(processes, workspace, state, session)
+    return Worktrees(processes, workspace, state, session, trusted=settings.trust_folder is True)
 
 
 def check_runner(settings: Settings, rules: SessionRules, processes: Processes) -> RunCheck | None:

@@ -160,6 +160,8 @@ MOST_BYTES_OF_INDEX = 200_000_000
 TIME_LIMIT_S = 10.0
 _RUNS = re.compile(r"diff\.external|(diff|filter)\..+\.(textconv|command|clean|smudge|process)", re.DOTALL)
 """Settings of the user that git obeys when it shows a file, and that our own do not switch off."""
+_AT_CHECKOUT = re.compile(r"filter\..+\.(clean|smudge|process)|merge\..+\.driver|include(if\..+)?\.path", re.DOTALL)
+"""Settings that git obeys when it checks files out, merges them, or compares them with the index."""
 _CONFIGURES = re.compile(r"GIT_CONFIG_(?!PARAMETERS)")
 _CREDENTIALS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@]*:[^/@]+@|^https?://[^/@]{16,}@")
 """An address with a password, or with a token in the place of the user's name."""
@@ -189,6 +191,22 @@ def programs_in_config(folder: Path) -> str | None:
         return None if found is None else found.trouble()
     except _Strange as strange:
         return str(strange)
+
+
+def program_of_checkout(folder: Path) -> str | None:
+    """The first setting of the repository around `folder` that makes git run a program, or read another file, where it
+    checks files out, merges them or looks for changes. None: there is none, or no repository.
+
+    Looks at the disk, and runs `git config`.
+    """
+    try:
+        found = _Repository.around(folder)
+        for name, value in found.settings() if found else ():
+            if _AT_CHECKOUT.fullmatch(name) and not harmless_setting(name, value):
+                return name
+    except _Strange as strange:
+        return str(strange)
+    return None
 
 
 def password_in_config(folder: Path) -> str | None:

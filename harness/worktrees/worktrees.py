@@ -21,6 +21,7 @@ from harness.base.files import replace_atomically
 from harness.journal import WORKTREES, workspace_slug
 from harness.policies.worktrees.removal import Removal, TreeState, name_problem, removal
 from harness.processes import Processes
+from harness.processes.git_safety import program_of_checkout
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
 from harness.worktrees.git import IDENTITY, Git, WorktreeError
@@ -49,17 +50,20 @@ class Repository:
 class Worktrees:
     """The worktrees of one workspace, for one process."""
 
-    def __init__(self, processes: Processes, workspace: Path, state: Path, session: str = "") -> None:
+    def __init__(
+        self, processes: Processes, workspace: Path, state: Path, session: str = "", *, trusted: bool = False
+    ) -> None:
         """
         Args:
             workspace: where the user works, not one of the trees.
             state: the state folder.
             session: the name under which trees are locked.
+            trusted: git may run programs that the repository's own configuration names.
         """
         self.git = Git(processes)
         self._workspace = workspace.resolve()
         self._state = state.resolve()
-        self._session = session
+        self._session, self._trusted = session, trusted
         self._here: Repository | None = None
 
     @property
@@ -81,6 +85,10 @@ class Worktrees:
             here = Repository(Path(top), (self._workspace / common).resolve(), below.rstrip("/") or ".")
             if self.folder.is_relative_to(here.top):
                 raise WorktreeError(f"The state folder {self._state} is in the repository; set state_dir elsewhere.")
+            program = None if self._trusted else await in_thread(partial(program_of_checkout, here.top))
+            if program is not None:
+                why = f"git would run a program for it that the repository's configuration names ({program})"
+                raise WorktreeError(f"There is no worktree here: {why}; --trust-folder allows that.")
             self._here = here
         return self._here
 

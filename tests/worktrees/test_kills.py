@@ -8,6 +8,7 @@ import pytest
 
 from harness.processes import Processes
 from harness.worktrees import Worktree, Worktrees
+from harness.worktrees.merge_queue import CheckResult, MergeQueue
 from tests.worktrees.repositories import Place, committed, git, repository, run_killed, written
 from tests.worktrees.test_worktrees import assert_nothing_is_lost, files_in
 
@@ -104,6 +105,67 @@ async def test_a_kill_at_any_call_of_git_loses_nothing(tmp_path: Path, step: str
             assert at > 6
             return
     raise AssertionError(f"{step} makes more than {MOST_CALLS} calls")
+
+
+QUEUE = """
+import asyncio, os
+from pathlib import Path
+from harness.processes import Processes
+from harness.worktrees import Worktrees
+from harness.worktrees.merge_queue import CheckResult, MergeQueue
+async def check(tree):
+    return CheckResult(not (tree / "red").exists(), "red")
+async def main():
+    processes = Processes()
+    os.environ["TO_KILL"] = str(os.getpid())
+    worktrees = Worktrees(processes, Path({main!r}), Path({state!r}), "killed")
+    await MergeQueue(worktrees, check, lambda event: None).run(["a", "red", "z"])
+    await processes.aclose()
+asyncio.run(main())
+"""
+
+
+async def red_file(tree: Path) -> CheckResult:
+    """Red where there is a file of this name."""
+    return CheckResult(not (tree / "red").exists(), "red")
+
+
+async def continued(folder: Path, at: int, when: str) -> bool:
+    """Kill the queue at this call of git, and let the next start go on with it; False: it has ended before."""
+    main, state, programs = repository(folder / "main"), folder / "state", folder / "programs"
+    git(main, "config", "user.name", "a"), git(main, "config", "user.email", "a@b")
+    processes = Processes()
+    worktrees = Worktrees(processes, main, state, "first")
+    try:
+        for name in ("a", "red", "z"):
+            committed((await worktrees.enter(name)).path, name)
+            await worktrees.leave(name)
+        programs.mkdir()
+        held = WRAPPER.format(count=folder / "n", at=at, when=when, git=shutil.which("git"), tree=worktrees.folder)
+        wrapper = written(programs / "git", held)
+        wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+        branches = {name: git(main, "rev-parse", f"harness/{name}") for name in ("a", "red", "z")}
+        killed = run_killed(QUEUE.format(main=str(main), state=str(state)), programs)
+        assert git(main, "status", "--porcelain") == ""
+        await worktrees.orphans()
+        if not git(main, "log", "--format=%s", "--grep=Merge harness/z"):
+            result = await MergeQueue(worktrees, red_file, lambda event: None).run(["a", "red", "z"])
+            assert (result.accepted, result.landed) == (("harness/a", "harness/z"), "main")
+            assert [one.branch for one in result.given_back] == ["harness/red"]
+        assert sorted(path.name for path in main.iterdir()) == [".git", ".gitignore", "a", "f", "z"]
+        assert branches == {name: git(main, "rev-parse", f"harness/{name}") for name in branches}
+        return killed
+    finally:
+        await processes.aclose()
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_kill_at_any_call_of_git_in_the_queue_is_continued(tmp_path: Path, when: str) -> None:
+    for at in range(1, 400, 9):
+        if not await continued(tmp_path / str(at), at, when):
+            return
+    raise AssertionError("the queue makes more calls")
 
 
 @pytest.mark.parametrize(

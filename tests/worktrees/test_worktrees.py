@@ -209,6 +209,22 @@ async def test_where_there_can_be_no_worktree_one_sentence_says_why(tmp_path: Pa
     assert git(main, "for-each-ref", "refs/harness") == ""
 
 
+async def test_a_repository_that_names_programs_needs_trust(tmp_path: Path) -> None:
+    main, ran = repository(tmp_path / "main"), tmp_path / "ran"
+    written(main / ".git" / "info" / "attributes", "* filter=own\n")
+    git(main, "config", "filter.own.smudge", f"touch {ran}; cat")
+    assert "names (filter.own.smudge); --trust-folder allows that" in await refusal(main, tmp_path / "state")
+    assert not ran.exists()
+    processes = Processes()
+    tree = await Worktrees(processes, main, tmp_path / "state", trusted=True).enter("x")
+    await processes.aclose()
+    assert (tree.path / "f").read_text() == "one\n"
+    git(main, "config", "--unset", "filter.own.smudge")
+    git(main, "config", "filter.lfs.smudge", "git-lfs smudge -- %f")
+    git(main, "config", "merge.own.driver", "touch ran %A")
+    assert "merge.own.driver" in await refusal(main, tmp_path / "state", "y")
+
+
 async def test_a_shallow_clone_and_a_folder_of_a_repository_have_worktrees(tmp_path: Path) -> None:
     main = repository(tmp_path / "main")
     committed(main, "sub/g")
