@@ -17,6 +17,10 @@ KEPT = "refs/harness/kept/"
 BASE = "refs/harness/base/"
 BRANCH = "harness/"
 """Before the name of a tree: the branch that is made for it."""
+TRIAL = "merge-queue"
+"""The name of the tree of the merge queue."""
+ELSEWHERE = (f"--exclude={BRANCH}{TRIAL}", "--branches", "--remotes", "--tags")
+"""Options of rev-list for what holds commits for good: the branch of the merge queue is only a trial."""
 KEEPS = "harness: kept by the user"
 """The reason of the lock on a tree that the user keeps."""
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".DS_Store"})
@@ -125,11 +129,11 @@ async def _commits(git: Git, tree: Worktree, moves: Iterable[str]) -> tuple[int,
     """Commits of HEAD that nothing else has, and those that HEAD has left and nothing has."""
     cwd = tree.admin
     others = [f"--exclude={tree.branch}"] if tree.branch else [f"--glob={KEPT}*"]
-    others += ["--branches", "--remotes", "--tags"]
+    others += ELSEWHERE
     unique = await git("rev-list", "--count", tree.head, "--not", *others, cwd=cwd)
     if not (known := tuple(moves)):
         return int(unique), 0
-    reach = [tree.head, f"--glob={KEPT}*", "--branches", "--remotes", "--tags"]
+    reach = [tree.head, f"--glob={KEPT}*", *ELSEWHERE]
     left = await git("rev-list", "--count", "--ignore-missing", *known, "--not", *reach, cwd=cwd)
     return int(unique), int(left)
 

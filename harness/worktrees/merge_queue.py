@@ -24,11 +24,9 @@ from harness.policies.worktrees.merge_queue import (
     next_step,
 )
 from harness.worktrees.git import WorktreeError
-from harness.worktrees.look import BRANCH, Worktree
+from harness.worktrees.look import BRANCH, TRIAL, Worktree
 from harness.worktrees.worktrees import Repository, Worktrees
 
-TRIAL = "merge-queue"
-"""The name of its tree."""
 MOST_CHARACTERS = 4_000
 """Of a conflict, or of the output of a check, that is shown and given back: the end of it."""
 

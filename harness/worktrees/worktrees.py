@@ -25,7 +25,7 @@ from harness.processes.git_safety import program_of_checkout
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
 from harness.worktrees.git import IDENTITY, Git, WorktreeError
-from harness.worktrees.look import BASE, BRANCH, KEEPS, KEPT, Worktree, lock_reason, look, moves_of
+from harness.worktrees.look import BASE, BRANCH, ELSEWHERE, KEEPS, KEPT, Worktree, lock_reason, look, moves_of
 
 LOCK_S = 60.0
 """Another process may make or remove a tree of the same repository for so long."""
@@ -317,7 +317,7 @@ class Worktrees:
         variables = {**IDENTITY, "GIT_INDEX_FILE": str(tree.admin / f"keeping-{token_hex(4)}")}
         run = partial(self.git, *tree.arguments, cwd=tree.path, variables=variables)
         moves = await in_thread(partial(moves_of, tree.admin))
-        reach = ("--not", tree.head, "--branches", "--remotes", "--tags", f"--glob={KEPT}*")
+        reach = ("--not", tree.head, f"--glob={KEPT}*", *ELSEWHERE)
         left = await self.git("rev-list", "--ignore-missing", *moves, *reach, cwd=here.common) if moves else ""
         parents = [tree.head, *(one for one in moves if one in left.split("\n"))]
         message = f"What was in the worktree {tree.name} ({tree.branch or 'no branch'})"
@@ -357,8 +357,8 @@ class Worktrees:
         branch = f"refs/heads/{name}"
         tip = await self.git("rev-parse", "--verify", "--quiet", branch, cwd=here.common, fine=(0, 1, 128))
         if tip:
-            others = (f"--exclude={name}", "--branches", "--remotes", "--tags")
-            own = await self.git("rev-list", "--count", tip, "--not", *others, cwd=here.common)
+            others = ("--not", f"--exclude={name}", *ELSEWHERE)
+            own = await self.git("rev-list", "--count", tip, *others, cwd=here.common)
             if own == "0":
                 await self.git("update-ref", "-d", branch, tip, cwd=here.common, fine=(0, 1, 128))
         await self._age(here, KEPT, days=KEPT_DAYS)
@@ -370,8 +370,7 @@ class Worktrees:
             ref, date, held, *parents = line.split(" ")
             if not parents or time.time() - int(date) < days * 86_400:
                 continue
-            others = ("--not", "--branches", "--remotes", "--tags")
-            unique = await self.git("rev-list", "--count", *parents, *others, cwd=here.common)
+            unique = await self.git("rev-list", "--count", *parents, "--not", *ELSEWHERE, cwd=here.common)
             first = await self.git("rev-parse", f"{parents[0]}^{{tree}}", cwd=here.common)
             if unique == "0" and first == held:
                 await self.git("update-ref", "-d", ref, cwd=here.common)

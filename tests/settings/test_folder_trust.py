@@ -1,5 +1,7 @@
 """A folder's settings files: few keys work untrusted, more once trusted, some never."""
 
+import subprocess
+
 import pytest
 
 from harness.base.errors import SettingsError
@@ -85,6 +87,28 @@ def test_a_yes_for_one_folder_is_none_for_another(place: Place, tmp_path_factory
     assert other.load(trust=None).trust is None
     other.load(trust=None).remember()
     assert (place.load(trust=None).trust, other.load(trust=None).trust) == (True, True)
+
+
+def test_a_yes_holds_in_every_worktree_of_the_repository_and_in_no_folder_that_only_says_so(
+    place: Place, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place.write(dotenv=GATEWAY)
+    place.load(trust=None).remember()
+    git = ("git", "-C", str(place.workspace), "-c", "user.name=a", "-c", "user.email=a@b")
+    tree, liar = tmp_path_factory.mktemp("trees") / "tree", tmp_path_factory.mktemp("liar")
+    for line in (("init", "-q"), ("commit", "-qm", "x", "--allow-empty"), ("worktree", "add", "-q", str(tree))):
+        subprocess.run([*git, *line], check=True)
+    (liar / ".git").write_text((tree / ".git").read_text())
+    for folder, trusted in ((tree, True), (liar, None)):
+        there = Place(folder, place.user_file)
+        there.write(dotenv=GATEWAY)
+        assert there.load(trust=None).trust is trusted
+    there = Place(tree, place.user_file)
+    there.write(dotenv=GATEWAY.replace("gateway", "elsewhere"))
+    assert there.load(trust=None).trust is None
+    there.load(trust=None).remember()
+    place.write(dotenv=GATEWAY.replace("gateway", "elsewhere"))
+    assert place.load(trust=None).trust is True
 
 
 def test_a_no_leaves_the_claims_out_and_says_so(place: Place) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from harness.events import Event, MergeDecided
 from harness.worktrees import WorktreeError, Worktrees
-from harness.worktrees.merge_queue import TRIAL, CheckResult, MergeQueue
+from harness.worktrees.look import TRIAL
+from harness.worktrees.merge_queue import CheckResult, MergeQueue
 from tests.worktrees.repositories import Place, committed, git, place, written
 
 pytestmark = pytest.mark.anyio
