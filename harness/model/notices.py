@@ -389,7 +389,14 @@ LATEST_REQUEST = "The user's latest request, word for word:\n\n"
 """Stands before it in a shortened history."""
 ADDED_MEANWHILE = "While you worked on it the user added this, and you have read it: "
 """Stands behind it, before a text that joined the turn."""
-_LATEST_REQUEST = re.compile(r"The (?:user|person)'s latest request, word for word:\n\n(?P<request>.*)\Z", re.DOTALL)
+_LATEST_REQUEST = re.compile(
+    r"(?:The (?:user|person)'s latest request|Your latest mail), word for word:\n\n(?P<request>.*)\Z", re.DOTALL
+)
+
+
+def latest(request: str) -> str:
+    """The latest request for a shortened history. Mail is no request of the user, whoever wrote it."""
+    return ("Your latest mail, word for word:\n\n" if mail_id(request) else LATEST_REQUEST) + request
 
 
 def summary_request(focus: str = "") -> str:

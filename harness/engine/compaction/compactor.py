@@ -186,7 +186,7 @@ class Compactor:
         tail = self._whole.recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
         blocks: list[Block] = [_text(notices.summary_message(summary))]
         if request := _newest_request(older, self._conversation.state.steered):
-            blocks.append(_text(notices.LATEST_REQUEST + request))
+            blocks.append(_text(notices.latest(request)))
         blocks.extend(self._plan())
         blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
         return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
@@ -222,7 +222,7 @@ class Compactor:
         lead = notices.dropped_steps(shrunk.dropped) if shrunk.dropped else ""
         request = _newest_request(rounds[: shrunk.dropped], self._conversation.state.steered)
         if request:
-            lead += f"\n\n{notices.LATEST_REQUEST}{request}"
+            lead += f"\n\n{notices.latest(request)}"
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:

@@ -277,8 +277,9 @@ class Subagents:
         self, agent: str, member: MemberTask, ended: Callable[[SubagentReport], Awaitable[None]], call_id: str = ""
     ) -> None:
         """Let a member work as soon as it is admitted; `ended` receives its report, unless the session closes."""
-        row = SubagentRow(agent, "", SubagentState.ENDED, 0.0)
-        known = self._known.get(agent) or _Known(agent, row, begun=self._kept, member=True)
+        folder, row = self._core.agents_folder, SubagentRow(agent, "", SubagentState.ENDED, 0.0)
+        begun = folder is not None and (folder / f"{agent}.jsonl").exists()
+        known = self._known.get(agent) or _Known(agent, row, begun, member=True)
         task = _Task(member.prompt, member.tools, member=member)
         self._order(known, task, member.kind, member.description, call_id, background=True)
 

@@ -194,6 +194,9 @@ class Team:
         """End a member: cancel its work, return its mail, free its name. Raises HarnessError."""
         await self.open()
         member = self.member(name)
+        if member.ending:
+            await member.ended.wait()
+            return
         member.ending = why
         if member.busy:
             self._subagents.stop(member.agent, why)  # what it leads to ends the member
