@@ -266,7 +266,9 @@ class Places:
         if not posixpath.isabs(folder) or _WINDOWS.match(folder):
             return ""
         above = posixpath.dirname(folder.rstrip("/"))
-        belongs = any(posixpath.exists(f"{above}/{one}") for one in _PREFIX)
+        belongs = posixpath.basename(above) == "node_modules" or any(
+            posixpath.exists(f"{above}/{one}") for one in _PREFIX
+        )
         shared = above in {self._expanded("~/.local"), self._expanded("~/.config")}
         return above if belongs and not shared and not self._too_wide(os.path.realpath(above)) else folder
 

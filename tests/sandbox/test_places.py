@@ -89,6 +89,7 @@ def shell(profile: Profile, cwd: Path, line: str) -> str:
         ("opt/prog/lib/x", Access.READ),
         ("opt/other", Access.NONE),
         ("bins/tool", Access.READ),
+        ("js/node_modules/pkg/index.js", Access.READ),
         ("other/file", Access.NONE),
         ("w/file", Access.WRITE),
         ("w/.env", Access.NONE),
@@ -111,10 +112,10 @@ def test_of_a_home_the_tools_and_of_a_workspace_all_but_keys(tmp_path: Path, pat
     repository(home / "w")
     written(home / "opt/prog/bin/tool"), written(home / "opt/prog/lib/x"), written(home / "bins/tool")
     written(home / "w/env/pyvenv.cfg"), written(home / ".cache/pip/y"), written(home / ".cargo/registry/cache/y")
-    written(home / "w/.git/hooks/x")
+    written(home / "w/.git/hooks/x"), written(home / "js/node_modules/.bin/tool")
     if not (home / path).exists():
         written(home / path)
-    profile = work(home, home / "w", PATH=f"{home}/opt/prog/bin:{home}/bins:/usr/bin")
+    profile = work(home, home / "w", PATH=f"{home}/opt/prog/bin:{home}/bins:{home}/js/node_modules/.bin:/usr/bin")
     assert profile.access(str(home / path)) is access
     assert all(Path(one).exists() for one in profile.places)
 
