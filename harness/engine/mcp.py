@@ -226,7 +226,8 @@ class McpTools:
             late = await self.servers.settle(FIRST_WAIT_S if core.shared.asker.present else ALONE_WAIT_S)
             if late and not core.is_subagent:
                 names = ", ".join(one.config.name for one in late)
-                text = f"not there yet: the MCP server {names}; its tools are found with find_mcp_tools once it is"
+                one, its, it_is = ("", "its", "it is") if len(late) == 1 else ("s", "their", "they are")
+                text = f"not there yet: the MCP server{one} {names}; {its} tools are found with {FIND} once {it_is}"
                 conversation.emit(Notice("warning", text))
             chosen = self._chosen()
             self._known = {*chosen.known}

@@ -27,8 +27,10 @@ from harness.events import (
     QuestionAnswered,
     QuestionAsked,
     RequestSent,
+    Score,
     ToolEnded,
     ToolOutcome,
+    ToolScored,
     TurnStarted,
 )
 from harness.journal import read
@@ -324,6 +326,19 @@ async def test_the_end_of_a_session_is_no_failure_of_a_server_that_still_starts(
         await eventually((place.workspace / "slow.began").exists)
     states = [one.event.state for one in read(session.path).records if isinstance(one.event, McpServerChanged)]
     assert McpState.FAILED not in states
+
+
+@pytest.mark.parametrize("score", [Score.DEGRADED, Score.UNAVAILABLE])
+async def test_a_server_that_is_there_again_is_no_longer_said_to_be_missing(place: Place, score: Score) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
+        await played(session)
+        session.conversation.emit(ToolScored("mcp__p", score, "p still starts"))
+        assert [row.note for row in session.breakers.health if row.tool == "mcp__p"] == [score]
+        assert session.mcp is not None
+        session.mcp.restart(session.mcp.servers[0])
+        await eventually(lambda: not any(row.note for row in session.breakers.health))
+    scores = [one.event.score for one in read(session.path).records if isinstance(one.event, ToolScored)]
+    assert scores[-2:] == [score, Score.AVAILABLE]
 
 
 async def test_a_missing_server_is_said_and_its_call_is_skipped_uncharged(place: Place) -> None:

@@ -23,6 +23,8 @@ from harness.events import (
     DispatchReason,
     Event,
     HealthRow,
+    McpServerChanged,
+    McpState,
     PauseReport,
     PauseReported,
     Score,
@@ -34,6 +36,7 @@ from harness.events import (
     ToolTally,
     TurnStarted,
 )
+from harness.mcp.names import server_key
 from harness.policies.breakers import health_table, messages
 from harness.policies.breakers.capabilities import routes
 from harness.policies.breakers.decisions import Call, DispatchDecision, PauseTurn, Skip
@@ -254,6 +257,8 @@ class ToolDispatcher:
                 self._offered, self._offering = self._offering, {}
             case ToolScored(tool=tool, why=why):
                 self._scores[tool] = why
+            case McpServerChanged(server=server, state=McpState.READY):
+                self._is_there(server_key(server))
             case ToolEnded(call_id=call_id) if call_id.startswith(OWN_COMMAND):
                 return  # the user's own command is no work of the turn
             case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
@@ -262,6 +267,11 @@ class ToolDispatcher:
                 self._work[tool] = ToolTally(tool, done.succeeded + good, done.failed + (not good))
         self._dispatcher.on_event(event, self._clock.now())
         self._emit_events()
+
+    def _is_there(self, key: str) -> None:
+        """An MCP server has been reached: what a check said of it before no longer holds."""
+        if self._registry.scored(key) in (Score.DEGRADED, Score.UNAVAILABLE):
+            self._conversation.emit(ToolScored(key, Score.AVAILABLE, ""))
 
     def _emit_events(self) -> None:
         for event in self._registry.drain_events():

@@ -112,6 +112,8 @@ class Controller(SessionDriver):
         self._set_up_prompt(session)
         self._app.prompt.suggest(examples)
         self._update_status()
+        if session.mcp is not None:
+            session.mcp.start()
         if before is not None:
             await before.aclose()
 

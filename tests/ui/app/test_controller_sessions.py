@@ -1,10 +1,12 @@
 """Sessions on a real screen: gone on with, gone back in, watched from another window, and seen again."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.mcp.conftest import eventually
 from tests.ui.program import Place
 from tests.ui.terminals import REASON, TMUX, Tmux
 
@@ -58,6 +60,15 @@ async def test_a_session_is_gone_back_in_left_listed_and_resumed(place: Place) -
         await terminal.sees(f"Resumed {session}", "The third answer.", gone=("Choose a session",))
         await terminal.press("C-q")
         await terminal.sees("exit code 0")
+
+
+async def test_servers_start_with_the_session_before_a_key(place: Place) -> None:
+    started = place.folder / "started"
+    server = {"command": "sh", "args": ["-c", f"touch {started}; exec sleep 60"], "sandbox": "free"}
+    config = json.dumps({"mcpServers": {"p": server}})
+    async with Tmux(place, "--practice", "--mcp-config", config) as terminal:
+        await terminal.sees("asks first")
+        await eventually(started.exists)
 
 
 WRITES = """
