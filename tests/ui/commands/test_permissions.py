@@ -50,11 +50,13 @@ async def test_rules_are_listed_added_and_removed(tmp_path: Path) -> None:
             assert [rule.text for rule in session.permissions.rules] == ["bash(npm publish *)", "read(~/.ssh/**)"]
     changes = [record.event for path in tmp_path.rglob("*.jsonl") for record in read(path).records]
     assert [
-        change.value for change in changes if isinstance(change, SettingChanged) and change.name == "permissions"
+        (change.value, change.removed)
+        for change in changes
+        if isinstance(change, SettingChanged) and change.name == "permissions"
     ] == [
-        "allow bash(npm run *) (session)",
-        "deny read(~/.ssh/**) (always)",
-        "without allow bash(npm run *)",
+        ("allow bash(npm run *) (session)", False),
+        ("deny read(~/.ssh/**) (always)", False),
+        ("allow bash(npm run *)", True),
     ]
 
 
