@@ -360,8 +360,8 @@ class Team:
             await self._from_program(member, owed, MailKind.LAST_WORDS, report.text)
         else:
             self._emit(MemberChanged(member.address, MemberState.FAILED, report.reason))
-            told = dict.fromkeys((*owed, LEAD_BOX))
-            await self._from_program(member, told, MailKind.FAILED, report_text(member.agent, report))
+            recipients = dict.fromkeys((*owed, LEAD_BOX))
+            await self._from_program(member, recipients, MailKind.FAILED, report_text(member.agent, report))
         self.step(member)
 
     async def _from_program(self, member: Member, owed: Iterable[Address], kind: MailKind, body: str) -> None:

@@ -177,9 +177,9 @@ def _given(row: MemberRow, task: str, at: float) -> MemberRow:
 def _ended(row: MemberRow, event: AgentEnded, at: float) -> MemberRow:
     """It rests, until what follows says more."""
     well = event.end in (AgentEnd.ANSWERED, AgentEnd.SILENT)
-    rests = _now(row, MemberState.IDLE if well else MemberState.FAILED, at, event.reason)
+    resting = _now(row, MemberState.IDLE if well else MemberState.FAILED, at, event.reason)
     return replace(
-        rests if row.state in AT_WORK else row,
+        resting if row.state in AT_WORK else row,
         moved=None,
         tokens_before=row.tokens_before + event.usage.prompt + event.usage.output,
         cost_before=row.cost_before + event.cost_usd,
