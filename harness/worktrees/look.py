@@ -88,13 +88,13 @@ def lock_reason(session: str) -> str:
 async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
     """The state of a tree for this session of this process; `main` is the top of the user's own tree. Raises
     WorktreeError."""
-    state = TreeState(held_by=tree.held_by(session), branch=tree.branch, missing=not tree.path.is_dir())
+    state = TreeState(held_by=tree.held_by(session), branch=tree.branch)
     if Path(os.path.realpath(tree.path)) != tree.path:
         return replace(state, odd="it is behind a link, which is not followed")
-    moved = await in_thread(partial(_moves, tree.admin))
+    moved = await in_thread(partial(moves_of, tree.admin))
     unique, left = await _commits(git, tree, moved)
     state = replace(state, commits=unique, left_behind=left)
-    if state.missing:
+    if not tree.path.is_dir():  # deleted by hand; git still lists it
         return state
     changed, untracked, ignored = await _files(git, tree)
     stages = await git(*tree.arguments, "ls-files", "-z", "--stage", cwd=tree.path)
@@ -140,10 +140,6 @@ async def _commits(git: Git, tree: Worktree, moves: Iterable[str]) -> tuple[int,
 
 def moves_of(admin: Path) -> tuple[str, ...]:
     """The commits that HEAD of a tree was at, the latest first."""
-    return _moves(admin)
-
-
-def _moves(admin: Path) -> tuple[str, ...]:
     try:
         lines = (admin / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
     except OSError:

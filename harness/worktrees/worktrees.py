@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -120,10 +120,8 @@ class Worktrees:
         trees = [tree for tree in found if tree is not None]
         bases = await self.git("for-each-ref", "--format=%(refname) %(objectname)", BASE, cwd=here.common)
         by_name = dict(line.removeprefix(BASE).split(" ") for line in bases.split("\n") if line)
-        named = ((one, by_name.get(one.path.name, "")) for one in sorted(trees, key=lambda tree: tree.name))
-        return tuple(
-            Worktree(one.name, one.path, one.admin, one.branch, one.head, base, one.lock) for one, base in named
-        )
+        named = sorted(trees, key=lambda tree: tree.name)
+        return tuple(replace(tree, base=by_name.get(tree.path.name, "")) for tree in named)
 
     def _tree(self, here: Repository, lines: Sequence[str]) -> Worktree | None:
         said = dict((*line.partition(" ")[::2],) for line in lines)

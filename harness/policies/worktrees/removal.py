@@ -59,8 +59,6 @@ class TreeState:
     """Empty: HEAD is detached."""
     left_behind: int = 0
     """Commits that HEAD was at, and that nothing reaches now: amended, reset, rebased."""
-    missing: bool = False
-    """The folder is gone; git still lists it."""
 
 
 @dataclass(frozen=True, slots=True)

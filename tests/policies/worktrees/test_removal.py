@@ -84,7 +84,7 @@ def test_every_fact_counts_alone_and_an_empty_state_is_free() -> None:
             assert len(getattr(found, kind)) == 1, name
             assert sum(map(len, (found.forbidden, found.lost, found.kept))) == 1
             assert not found.free
-    known = {*FORBIDS, *LOSES, *KEEPS, "branch", "missing"}
+    known = {*FORBIDS, *LOSES, *KEEPS, "branch"}
     assert {field.name for field in fields(TreeState)} == known, "a fact that no test looks at"
 
 
