@@ -42,9 +42,12 @@ async def enter(settings: Settings, name: str | None, session: str) -> Entry:
     async with own_worktrees(settings, session) as worktrees:
         events: list[Event] = []
         try:
-            for tree, found in await worktrees.orphans(MOST_ORPHANS) if worktrees.folder.is_dir() else ():
+            orphans = await worktrees.orphans(MOST_ORPHANS) if worktrees.folder.is_dir() else ()
+            for tree, found in orphans:
                 if tree.name != name:
                     events.append(Notice("info", f"worktree {tree.name} is left: {_in_short(found)}; /worktree"))
+            if len(orphans) == MOST_ORPHANS:
+                events.append(Notice("info", "more worktrees may be left; /worktree lists them all"))
         except HarnessError as error:
             events.append(Notice("warning", f"worktrees could not be looked at: {error}"))
         if name is None:
