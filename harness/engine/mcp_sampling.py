@@ -6,12 +6,12 @@ import binascii
 from dataclasses import dataclass
 from typing import Any
 
-from harness.base.concurrency import in_thread
+from harness.base.concurrency import in_thread, shielded
 from harness.base.external_text import sendable, visible
 from harness.engine.connection import ModelConnection
 from harness.engine.conversation import Conversation
 from harness.engine.mcp_questions import YES, ServerQuestions
-from harness.events import Block, Message, Notice, Reply
+from harness.events import Block, Fault, Message, Notice, Reply
 from harness.media.attachment import MediaError, attachment
 from harness.model import history
 from harness.model.catalogue import Catalogue
@@ -67,6 +67,7 @@ class ServerSampling:
             messages = await in_thread(lambda: _messages(params))
         except (MediaError, ValueError) as error:
             return ErrorData(code=INVALID, message=str(error))
+        model = self._conversation.state.model or self._settings.model
         cap = max(1, min(params.max_tokens, self._settings.mcp_sampling_tokens - used.tokens))
         used.requests += 1
         used.tokens += cap
@@ -75,26 +76,30 @@ class ServerSampling:
             if not used.agreed and not await self._agrees(server, used, params, messages, cap):
                 return ErrorData(code=REFUSED, message="The user rejected the request.")
             system = ({"type": "text", "text": sendable(params.system_prompt)},) if params.system_prompt else ()
-            model = self._conversation.state.model or self._settings.model
             size = sum(len(message.text) for message in messages) // CHARACTERS_PER_TOKEN
             request = ModelRequest(model, cap, system, (), messages, size)
             await self._connection.open()
             taken = cap  # where it is broken off, what it took is not known
-            outcome = await self._connection.client.send(request, lambda event: None, asyncio.Event())
+            stop = asyncio.Event()
+            outcome = await shielded(self._sent(server, used, request, stop), stop.set)
             taken = outcome.usage.output
         finally:
             used.tokens += taken - cap
-        cost = self._catalogue.cost(model, outcome.usage)
-        self._conversation.add_spend(outcome.usage, cost, wasted=not isinstance(outcome, Reply))
-        price = "at an unknown price" if cost is None else f"for ${cost:.4f}"
-        self._conversation.emit(
-            Notice("info", f"the MCP server {server} asked {model}: {taken:,} tokens {price} ({used.requests} so far)")
-        )
         if not isinstance(outcome, Reply):
             return ErrorData(code=REFUSED, message=f"The model gave no reply: {outcome.message}"[:300])
         text = TextContent(type="text", text=Message("assistant", outcome.content).text)
-        stop = STOPS.get(outcome.stop_reason or "", outcome.stop_reason)
-        return CreateMessageResult(role="assistant", content=text, model=outcome.model or model, stop_reason=stop)
+        reason = STOPS.get(outcome.stop_reason or "", outcome.stop_reason)
+        return CreateMessageResult(role="assistant", content=text, model=outcome.model or model, stop_reason=reason)
+
+    async def _sent(self, server: str, used: Sampled, request: ModelRequest, stop: asyncio.Event) -> Reply | Fault:
+        """Its cost is the user's also where it is stopped."""
+        outcome = await self._connection.client.send(request, lambda event: None, stop)
+        cost = self._catalogue.cost(request.model, outcome.usage)
+        self._conversation.add_spend(outcome.usage, cost, wasted=not isinstance(outcome, Reply))
+        price = "at an unknown price" if cost is None else f"for ${cost:.4f}"
+        took = f"{outcome.usage.output:,} tokens {price} ({used.requests} so far)"
+        self._conversation.emit(Notice("info", f"the MCP server {server} asked {request.model}: {took}"))
+        return outcome
 
     def _over(self, used: Sampled) -> str:
         """Why no further request is made; empty: one is."""

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -373,9 +373,11 @@ class Answers:
     def __init__(self, *answers: UserAnswer) -> None:
         self.answers = list(answers)
         self.asked: list[QuestionAsked] = []
+        self.then: Callable[[], object] = lambda: None
 
     async def question(self, asked: QuestionAsked) -> UserAnswer | None:
         self.asked.append(asked)
+        self.then()
         return self.answers.pop(0)
 
     def __getattr__(self, name: str) -> Any:
@@ -549,6 +551,18 @@ async def test_a_server_asks_the_model_after_a_yes_and_within_its_budget(place: 
     assert len(user.asked) == 2
     turn = [event for event in events if isinstance(event, RequestSent)]
     assert spent.requests == len(turn) + 2
+
+
+async def test_a_reply_to_a_server_that_is_stopped_is_part_of_the_cost(place: Place) -> None:
+    silent = '[[reply]]\ntext = "never whole"\nfault = { kind = "stall", at = 3 }\n'
+    user = Answers(UserAnswer("option", "Yes"))
+    async with await place.session([reply("mcp__p__sample", 'text = "hello"'), silent], asker=user) as session:
+        user.then = lambda: asyncio.get_running_loop().call_later(1.0, session.interrupt)  # in the middle of the reply
+        events = await played(session)
+        spent = session.conversation.spend
+    assert [end.outcome for end in ends(events)] == [ToolOutcome.CANCELLED]
+    assert spent.requests == len([event for event in events if isinstance(event, RequestSent)]) + 1
+    assert spent.retry_usage.input > 0
 
 
 async def test_a_question_of_a_server_ends_with_the_call(place: Place) -> None:

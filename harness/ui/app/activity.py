@@ -133,7 +133,8 @@ def _running(panel: Panel) -> Sequence[str]:
     first, *others = panel.running
     if others:
         return f"running {running_tools(panel)}", f"{len(panel.running):,} calls"
-    return (f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}",)
+    summary = cell(flat(first.summary), WIDEST_PART).rstrip()
+    return (f"running {flat(first.tool)}" + (f": {summary}" if summary else ""),)
 
 
 def _silence(panel: Panel) -> Iterator[str]:

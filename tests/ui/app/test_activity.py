@@ -30,6 +30,7 @@ from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = pytest.mark.anyio
 BASH = ToolStarted("a", "bash", "npm test\n--all", {})
+NO_WORDS = ToolStarted("a", "ask", "", {})
 WAITS = "until [ -e go ]; do sleep 0.05; done"
 
 
@@ -45,6 +46,7 @@ WAITS = "until [ -e go ]; do sleep 0.05; done"
         ),
         ([ThinkingDelta("x" * 41)], "thinking · 5 s · about 11 tokens", "thinking · 5 s", "thinking"),
         ([TextDelta("x" * 40_000)], "answering · 5 s · about 10k tokens", "answering · 5 s", "answering"),
+        ([NO_WORDS], "running ask · 5 s", "running ask · 5 s", "running ask"),
         ([BASH], "running bash: npm test --all · 5 s", "running bash: npm test -…   Esc stop", "running bash"),
         (
             [BASH, ToolStarted("b", "grep", "x", {}), ToolStarted("c", "grep", "y", {})],
