@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
@@ -35,12 +35,17 @@ if TYPE_CHECKING:
 MOST_PAGES = 100
 """Of one list."""
 MOST_TOOLS = 1_000
+END_S = 0.3
+"""Seconds in which the exit of a server is seen after its output ended."""
 PAGE_S = 15.0
 """Seconds for one page of a list."""
 LONGEST_DESCRIPTION = 2_048
 """Characters of the description of a tool, and of the instructions of a server."""
 HELD = 'it ran in the sandbox, which "sandbox": "free" in its entry lifts'
 MOST_RESPONSE_BYTES = 16_000_000
+"""Of one answer, or of one event in a stream of them."""
+MOST_COMPRESSION = 50
+"""How much longer an answer may become that is compressed although we ask for none that is."""
 MOST_LOGGED = 50
 """Log messages of a server that are kept."""
 COALESCE_S = 0.2
@@ -174,8 +179,9 @@ class Connection:
                 problems.append(f"the tool {tool.name[:100]} is left out: {problem}")
             elif tool.name not in found:
                 found[tool.name] = _described(tool)
-        if not ends:
-            problems.append(f"its list has no end; the first {len(found):,} tools are used")
+        if not ends or len(found) > MOST_TOOLS:
+            why = "its list has no end" if not ends else f"it has {len(found):,} tools"
+            problems.append(f"{why}; the first {min(len(found), MOST_TOOLS):,} tools are used")
         return tuple(found.values())[:MOST_TOOLS], tuple(problems)
 
     async def _pages(self, ask: Callable[..., Awaitable[Any]], key: str) -> tuple[list[Any], bool]:
@@ -215,6 +221,13 @@ class Connection:
                     about = shorten_line(f"{one.name} {one.description or one.title or ''}")
                     found.append(ServerResource(str(getattr(one, "uri", None) or one.uri_template), about))
         return tuple(found[:MOST_TOOLS])
+
+    async def why(self, said: str) -> str:
+        """What failed, with the exit code and the last words of a stdio server that ended over it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_S if self.transport is not None else 0):
+                await self.closed.wait()
+        return why_ended(self.transport, said) if self.closed.is_set() else said
 
     async def roots_changed(self) -> None:
         """Tell the server that the folders of the session are others now, where its version knows such a message."""
@@ -428,7 +441,8 @@ async def _transport(
     if config.transport is Transport.SSE:
         return sse_client(config.url, httpx_client_factory=make, auth=callbacks.auth(config)), asyncio.Event()
     http = await stack.enter_async_context(make(auth=callbacks.auth(config)))
-    return streamable_http_client(config.url, http_client=http), asyncio.Event()
+    most = MOST_RESPONSE_BYTES
+    return streamable_http_client(config.url, http_client=http, max_sse_event_size=most), asyncio.Event()
 
 
 def _http_client(
@@ -443,13 +457,32 @@ def _http_client(
     async def seen(response: "httpx2.Response") -> None:
         if response.request.method == "POST":
             status.code = response.status_code
-        length = response.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > MOST_RESPONSE_BYTES:
-            await response.aclose()
-            raise McpError(f"its answer has {int(length):,} bytes, more than {MOST_RESPONSE_BYTES:,}")
+        arrives = cast("httpx2.AsyncByteStream", response.stream)
+        events = "event-stream" in response.headers.get("content-type", "")
+        most = MOST_RESPONSE_BYTES // (MOST_COMPRESSION if "content-encoding" in response.headers else 1)
+
+        class Bounded(httpx2.AsyncByteStream):
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                length = 0
+                async for part in arrives:
+                    ends = events and (b"\n\n" in part or b"\r\n\r\n" in part)
+                    length = len(part) if ends else length + len(part)
+                    if length > most:
+                        raise McpError(f"its answer has more than {most:,} bytes")
+                    yield part
+
+            async def aclose(self) -> None:
+                await arrives.aclose()
+
+        response.stream = Bounded()
 
     return httpx2.AsyncClient(
-        headers={"User-Agent": f"harness/{__version__}", **(headers or {}), **config.headers},
+        headers={
+            "User-Agent": f"harness/{__version__}",
+            "Accept-Encoding": "identity",
+            **(headers or {}),
+            **config.headers,
+        },
         timeout=timeout or httpx2.Timeout(30.0, read=300.0),
         auth=auth,
         event_hooks={"response": [seen]},
@@ -550,12 +583,14 @@ def _sdk() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import mcp
+            import mcp.client.session
             import mcp.types
     except ImportError as error:
         raise McpError(
             f"MCP servers need the package mcp ({error.name} is missing); run: pip install 'harness-agent[mcp]'"
         ) from error
     assert mcp.types is not None
+    mcp.client.session.logger.setLevel(logging.CRITICAL)  # it has a name of its own
 
 
 def _reason(error: BaseException, status: HttpStatus) -> str:
@@ -566,6 +601,8 @@ def _reason(error: BaseException, status: HttpStatus) -> str:
             return f"there is no program {error.filename}"
         case PermissionError():
             return f"{error.filename} cannot be executed"
+        case _ if status.code == 404:
+            return "it answered HTTP 404; check the path of its url"
         case _ if status.code >= 400:
             return f"it answered HTTP {status.code}"
         case _:

@@ -12,15 +12,34 @@ _SYSTEM = ("usr", "bin", "sbin", "lib", "lib64", "etc", "opt", "nix", "gnu", "sn
 
 
 def named_paths(words: Iterable[str]) -> tuple[str, ...]:
-    """The folders that the user has named, links resolved: folders as they are, the folder of a file, and for a program
-    what is installed with it. Neither the system nor what is above the home, and the home only where it is named.
+    """What the user has named, links resolved: folders as they are, the folder of a file, and for a program what is
+    installed with it. Neither the system nor what is above the home, and the home only where it is named; of a file
+    there the file alone.
 
     Looks at the disk.
     """
     home = os.path.realpath(Path.home())
     named = (Path(one).expanduser() for word in words for one in _in(word))
-    folders = dict.fromkeys((os.path.realpath(folder), folder == one) for one in named for folder in _needed(one))
-    return tuple(folder for folder, exactly in folders if _may(folder, home, exactly=exactly))
+    return tuple(dict.fromkeys(path for one in named for path in _allowed(one, home)))
+
+
+def _allowed(named: Path, home: str) -> Iterator[str]:
+    folder, exact = _needed(named), os.path.realpath(named)
+    if not _of_user(exact):
+        return
+    resolved = os.path.realpath(folder)
+    if (
+        folder.is_dir()
+        and _of_user(resolved)
+        and (not Path(home).is_relative_to(resolved) or resolved == exact == home)
+    ):
+        yield resolved
+    elif named.is_file():
+        yield exact
+
+
+def _of_user(path: str) -> bool:
+    return len(parts := Path(path).parts) > 1 and parts[1] not in _SYSTEM
 
 
 def _in(word: str) -> Iterator[str]:
@@ -29,18 +48,8 @@ def _in(word: str) -> Iterator[str]:
     yield from _PATH.findall(word)
 
 
-def _may(folder: str, home: str, *, exactly: bool) -> bool:
-    parts = Path(folder).parts
-    if len(parts) < 2 or parts[1] in _SYSTEM or not Path(folder).is_dir():
-        return False
-    return not Path(home).is_relative_to(folder) or (exactly and folder == home)
-
-
-def _needed(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield path
-        return
-    yield next((one for one in (*_installed(path), path.parent) if one.is_dir()), path)
+def _needed(path: Path) -> Path:
+    return path if path.is_dir() else next((one for one in (*_installed(path), path.parent) if one.is_dir()), path)
 
 
 def _installed(path: Path) -> Iterator[Path]:

@@ -329,6 +329,7 @@ class McpServer:
         """End the connection: a call has shown that it cannot be used."""
         if self._connection is not None:
             self._connection.closed.set()
+            self._connection = None  # its task has not seen the end yet
 
     def charge(self) -> bool:
         """Whether this failure of the connection is the first to be reported: several calls die of one end."""
@@ -428,7 +429,7 @@ class McpServer:
         except Exception as error:
             said = " ".join(str(error).split())[:200] or type(error).__name__
             if not self.listed:
-                raise McpError(f"its list of tools cannot be read: {said}") from error
+                raise McpError(await connection.why(f"its list of tools cannot be read: {said}")) from error
             self.problems = (f"its new list of tools cannot be read, so the last one stays: {said}",)
         else:
             self.listed = True

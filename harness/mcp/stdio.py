@@ -7,6 +7,7 @@ messages, lines without an end, and more than anybody reads.
 
 import asyncio
 import errno
+import json
 import os
 import shutil
 import signal
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
+from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from harness.base.concurrency import in_thread, shielded
 from harness.mcp.lines import LineBuffer
@@ -26,6 +27,7 @@ from harness.mcp.places import named_paths
 from harness.processes import Processes, ProcessLimits
 from harness.sandbox.profile import Allowance, ProfileName, SandboxLevel
 from harness.tools.output import readable
+from harness.tools.tool import shorten_line
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -204,11 +206,12 @@ class StdioTransport:
                 line = self._lines.popleft()
                 self._pending -= len(line)
                 text = line.decode("utf-8", "replace")
+                message: SessionMessage | None
                 try:
                     message = SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
                 except (ValueError, RecursionError):
                     self._strayed(readable(line))
-                    message = None
+                    message = _refused(text)
                 handed += 1
                 if message is None or handed % _AT_A_TIME == 0:
                     await asyncio.sleep(0)
@@ -241,3 +244,17 @@ class StdioTransport:
                 self.closed.set()  # it has closed its input, though it may still run
                 self._arrived.set()
                 return
+
+
+def _refused(text: str) -> SessionMessage | None:
+    """A bad answer as an error for the request that it is about; None: it is no answer."""
+    try:
+        given = json.loads(text)
+        if not isinstance(given, dict) or "method" in given or not {"result", "error"} & given.keys():
+            return None
+        said = f"its answer is no JSON-RPC: {shorten_line(text, 200)}"
+        return SessionMessage(
+            JSONRPCError(jsonrpc="2.0", id=given.get("id"), error=ErrorData(code=-32603, message=said))
+        )
+    except (ValueError, RecursionError):
+        return None

@@ -26,7 +26,9 @@ class Web:
         self.refuses = 0
         self.seen: list[dict[str, str]] = []
         self.calls = 0
-        self.huge = False
+        self.characters = 0
+        """Of the answer of a tool."""
+        self.form = "length"
         self.url = ""
         self.writers: list[asyncio.StreamWriter] = []
 
@@ -42,8 +44,12 @@ class Web:
                 self.seen.append(headers)
                 status, answer = self.answer(line.decode().split()[0], json.loads(body or b"{}"))
                 data = json.dumps(answer).encode() if answer is not None else b""
-                head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-                writer.write(head.encode() + data)
+                kind, length = "application/json", f"Content-Length: {len(data)}"
+                if self.form != "length" and data:
+                    kind = "text/event-stream" if self.form == "events" else kind
+                    data = b"data: %b\n\n" % data if self.form == "events" else data
+                    data, length = b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data), "Transfer-Encoding: chunked"
+                writer.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n{length}\r\n\r\n".encode() + data)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             return
@@ -65,7 +71,7 @@ class Web:
                 "serverInfo": {"name": "w", "version": "1"},
             },
             "tools/list": {"tools": [TOOL]},
-            "tools/call": {"content": [{"type": "text", "text": "x" * 20_000_000 if self.huge else "hello"}]},
+            "tools/call": {"content": [{"type": "text", "text": "x" * self.characters or "hello"}]},
         }
         if method == "tools/call":
             self.calls += 1
@@ -164,13 +170,15 @@ async def test_a_server_that_went_away_comes_back(site: Sites, web: Web) -> None
         assert (await here.call("p.echo")).content == "hello"
 
 
-async def test_an_answer_beyond_all_measure_is_refused(site: Sites, web: Web) -> None:
+@pytest.mark.parametrize("form", ["length", "chunked", "events"])
+async def test_an_answer_beyond_all_measure_is_refused(site: Sites, web: Web, form: str) -> None:
+    web.form = form
     async with site({"p": {"url": web.url}}) as here:
-        web.huge = True
+        web.characters = 20_000_000
         result = await here.call("p.echo")
         assert result.outcome is ToolOutcome.BROKEN
-        web.huge = False
-        assert (await here.call("p.echo")).content == "hello"
+        web.characters = 2_000_000
+        assert (await here.call_when_there("p.echo")).outcome is ToolOutcome.OK
 
 
 async def test_tokens_are_kept_for_the_user_alone_and_a_refresh_token_stays(tmp_path: Path) -> None:

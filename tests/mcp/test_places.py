@@ -15,6 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "venv/pyvenv.cfg").touch()
     (folder / "venv/bin/server").touch()
     (folder / "app/node_modules/server/dist/index.js").touch()
+    (folder / "server.py").touch()
     monkeypatch.setenv("HOME", str(folder))
     return folder
 
@@ -31,6 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("{}/notes:{}/venv", ["notes", "venv"]),
         ("~/", [""]),
         ("{}", [""]),
+        ("{}/server.py", ["server.py"]),
         ("{}/missing", []),
         ("{}/..", []),
         ("/", []),

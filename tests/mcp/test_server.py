@@ -269,3 +269,53 @@ async def test_an_interrupted_call_leaves_the_server_in_use(site: Sites) -> None
             await call
         assert (await here.call("p.echo", text="a")).content == "a"
         assert here.server().starts == 1
+
+
+SMALL_SERVER = """
+import json, sys
+how = sys.argv[1]
+for line in sys.stdin:
+    message = json.loads(line)
+    id, method = message.get("id"), message.get("method")
+    answer = {"error": {"code": -32601, "message": "no"}}
+    if method == "initialize":
+        version = message["params"]["protocolVersion"]
+        info = {"name": "s", "version": "1"}
+        answer = {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+    elif method == "tools/list" and how == "dies":
+        sys.exit("no database")
+    elif method == "tools/list":
+        names = [f"t{number}" for number in range(2_000 if how == "many" else 1)]
+        answer = {"result": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}}
+    elif method == "tools/call":
+        answer = json.loads(how) if how != "many" else {"result": {"content": [{"type": "text", "text": "yes"}]}}
+    if id is not None:
+        print(json.dumps({"jsonrpc": "2.0", "id": id, **answer}), flush=True)
+"""
+
+
+def small(how: str) -> dict[str, Any]:
+    return {"command": sys.executable, "args": ["-I", "-S", "-c", SMALL_SERVER, how], "sandbox": "free"}
+
+
+async def test_a_server_that_ends_over_its_list_says_why(site: Sites) -> None:
+    async with site({"p": small("dies")}) as here:
+        assert here.server().why.endswith("exit code 1; it wrote: no database")
+
+
+async def test_a_list_that_is_cut_says_so_and_nothing_reaches_the_terminal(
+    site: Sites, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with site({"p": small("many")}) as here:
+        assert here.server().problems == ("it has 2,000 tools; the first 1,000 tools are used",)
+        await here.server().call("later", {}, idle_s=9, longest_s=9, show=lambda *_: None, waiting=lambda: False)
+        assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("answer", ['{"result": null}', '{"error": {}}', '{"error": "no"}', '{"result": [1]}'])
+async def test_an_answer_that_is_no_message_fails_its_call_at_once(site: Sites, answer: str) -> None:
+    async with site({"p": small(answer)}) as here:
+        result = await here.call("p.t0")
+        assert result.category is FailureCategory.CRASHED
+        assert "its answer is no JSON-RPC" in result.content
+        assert here.server().starts == 1
