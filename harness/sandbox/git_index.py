@@ -8,9 +8,12 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from harness.base.files import read_regular
 from harness.sandbox.git_places import folder_of
 
 _HEADER, _FIXED, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
+_MOST_BYTES = 256_000_000
+"""Of an index, and of a file with keys: whoever writes there could let this program read for ever."""
 _NAME_BEGINS = (62, 64)
 """Where the path of an entry begins, in bytes from its start; later where it has further flags."""
 
@@ -50,12 +53,11 @@ def _indexes(repositories: Iterable[str], paths: Collection[str]) -> Iterator[tu
         top = posixpath.dirname(repository)
         below = {path: os.fsencode(path[len(top) + 1 :]) for path in paths if path.startswith(f"{top}/")}
         with suppress(OSError):
-            yield Path(index_of(repository)).read_bytes() if below else b"", below
+            yield _in_full(read_regular(Path(index_of(repository)), _MOST_BYTES)) if below else b"", below
 
 
 def _blob(index: bytes, name: bytes) -> bytes:
-    """The id of the blob of a file; empty: it has none. An index of version 4 shortens names, so it tells nothing.
-    https://git-scm.com/docs/index-format"""
+    """The id of the blob of a file; empty: it has none. https://git-scm.com/docs/index-format"""
     if index[:4] != b"DIRC" or struct.unpack(">I", index[4:8])[0] not in {2, 3}:
         return b""
     at = _HEADER
@@ -69,6 +71,26 @@ def _blob(index: bytes, name: bytes) -> bytes:
     return b""
 
 
+def _in_full(index: bytes) -> bytes:
+    """An index of version 4, which shortens names by the one before, in the form of version 3; others as they are."""
+    if index[:8] != b"DIRC\0\0\0\4":
+        return index
+    entries, at, name = [index[:7] + b"\3" + index[8:_HEADER]], _HEADER, b""
+    with suppress(IndexError, ValueError, struct.error):
+        for _ in range(*struct.unpack(">I", index[8:_HEADER])):
+            flags = struct.unpack(">H", index[at + 60 : at + 62])[0]
+            begins = at + _NAME_BEGINS[bool(flags & _EXTENDED)]
+            cut = index[begins] & 127
+            while index[begins] & 128:
+                begins += 1
+                cut = (cut + 1 << 7) | index[begins] & 127
+            ends = index.index(b"\0", begins + 1)
+            name = name[: len(name) - cut] + index[begins + 1 : ends]
+            entries.append(index[at : at + _NAME_BEGINS[bool(flags & _EXTENDED)]] + name + b"\0")
+            at = ends + 1
+    return b"".join(entries)
+
+
 _NOTHING = (b"", bytes.fromhex("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
 """No blob, and that of an empty file."""
 
@@ -79,6 +101,6 @@ def _blob_of(content: bytes) -> bytes:
 
 def _blob_of_file(path: str) -> bytes:
     try:
-        return _blob_of(Path(path).read_bytes())
+        return _blob_of(read_regular(Path(path), _MOST_BYTES))
     except OSError:
         return b"-"

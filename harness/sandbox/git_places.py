@@ -12,8 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.base.files import real_path
+from harness.base.files import read_regular, real_path
 
+_MOST_BYTES = 64_000_000
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
 _RUNS = re.compile(
     r"^\s*(?:hookspath|path|attributesfile|fsmonitor|sshcommand|askpass|editor|pager|program|helper|external|clean|smudge"
@@ -165,5 +166,5 @@ def _named_in(config: str, top: str) -> Iterator[str]:
 
 def _text(path: str) -> str:
     with suppress(OSError):
-        return Path(path).read_text(errors="surrogateescape").strip("\n")
+        return read_regular(Path(path), _MOST_BYTES).decode(errors="surrogateescape").strip("\n")
     return ""

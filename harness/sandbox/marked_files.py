@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.base.files import real_path, replace_atomically
+from harness.base.files import read_regular, real_path, replace_atomically
 from harness.sandbox.git_index import index_of, tracked, with_tracked
 
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", ".tox", "__pycache__"})
@@ -25,6 +25,8 @@ _TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
 UNWRITABLE = "cannot be written"
 _CLOCK_NS = 20_000_000
 """The coarse clock of file systems, in nanoseconds."""
+_MOST_BYTES = 16_000_000
+"""Of what is kept of a folder."""
 _GONE = (0, 0)
 """The stamp of a missing file."""
 
@@ -126,11 +128,12 @@ class MarkedFiles:
         named = [*around, *found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))]
         asked = (*(stamp_of(index_of(one)) for one in named), *found.keys, 0, *found.obeyed)
         if self._asked.get(top) != asked:
-            before = self._shown[top] if top in self._shown else self._remembered(top)
             in_git = tracked(named, found.keys)
-            shown = {path for path, same in in_git.items() if same or before is None or path in before}
-            shown |= {path for path in before or () if not os.path.lexists(path)}  # another commit is checked out
-            if shown != before and (why := self._remember(top, shown)):
+            known = self._remembered(top)
+            before = self._first(top, in_git) if known is None else known
+            shown = {path for path, same in in_git.items() if same or path in before}
+            shown |= {path for path in before if not os.path.lexists(path)}  # another commit is checked out
+            if shown != known and (why := self._remember(top, shown)):
                 found.cannot_hold = why
                 return
             self._shown[top], self._asked[top] = shown, asked
@@ -142,20 +145,31 @@ class MarkedFiles:
         return self._memory and self._memory / f"{hashlib.sha256(os.fsencode(top)).hexdigest()[:32]}.json"
 
     def _remembered(self, top: str) -> set[str] | None:
-        """The key files of a folder that were visible last; None: it was never searched before."""
-        try:
-            return set(map(str, json.loads(file.read_bytes()))) if (file := self._file(top)) else None
-        except (FileNotFoundError, NotADirectoryError):
-            return set() if posixpath.isfile(f"{top}/.git") else None  # a working tree that git has just made
-        except (OSError, ValueError, TypeError):
-            return set()  # only what git has in the same words
+        """The key files of a folder that were visible last, to any session; None: it was never searched before."""
+        file = self._file(top)
+        if file and posixpath.lexists(file):
+            return _kept(file)[2]
+        if top in self._shown:
+            return self._shown[top]
+        return set() if posixpath.isfile(f"{top}/.git") else None  # a working tree that git has just made
+
+    def _first(self, top: str, in_git: Collection[str]) -> set[str]:
+        """The key files that are visible in a folder that was never searched: what git tracks, and where a folder in
+        it, around it or in its place was searched, only what was visible there."""
+        inode, before = stamp_of(top)[0], []
+        for other, number, shown in map(_kept, self._memory.glob("*.json") if self._memory else ()):
+            if number == inode and stamp_of(other)[0] != inode:  # it has been moved
+                before.append((top, {top + path[len(other) :] for path in shown}))
+            elif other:
+                before.append((other, shown))
+        return {path for path in in_git if all(path in shown for one, shown in before if path.startswith(f"{one}/"))}
 
     def _remember(self, top: str, shown: set[str]) -> str:
         """Keep which key files of a folder are visible; returns why that is not possible."""
         file = self._file(top)
         try:
             if file:
-                replace_atomically(file, json.dumps(sorted(shown)).encode(), private=True)
+                replace_atomically(file, json.dumps([top, stamp_of(top)[0], sorted(shown)]).encode(), private=True)
         except OSError as error:
             return f"{file} {UNWRITABLE} ({error.strerror})"
         return ""
@@ -199,6 +213,16 @@ class MarkedFiles:
             yield "key"
         elif self._marks.is_obeyed(path):
             yield "obeyed"
+
+
+def _kept(file: Path) -> tuple[str, int, set[str]]:
+    """A folder that was searched, its inode, and the key files that were visible; where that cannot be read, none are
+    but those that git has in the same words."""
+    try:
+        top, inode, shown = json.loads(read_regular(file, _MOST_BYTES))
+        return str(top), int(inode), set(map(str, shown))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return "", 0, set()
 
 
 def _stamps_below(top: str, inodes: Collection[int]) -> Iterator[tuple[tuple[int, int], str]]:

@@ -68,6 +68,8 @@ class Sandbox:
         self._places, self._roots = places or _default_places, roots
         self._hosts, self._inherited, self._search_path = hosts, inherited, search_path
         self._looking = threading.Lock()
+        self.unended: dict[object, dict[str, tuple[tuple[int, int], str]]] = {}
+        """For each command to which files were open that others obey, and whose end nobody has seen: how these were."""
         self._cannot_hold = ""
         """Why the workspace cannot be held to its profiles, as the last look found; empty: it can."""
         self._in_doubt = False

@@ -209,7 +209,7 @@ async def _run(
     output = CommandOutput(result_characters, context.output_file)
     live = LiveOutput(context.call_id, context.show_output)
     try:
-        finished = await _ended(context, line, limits, background, output, live)
+        finished = await _ended(context, line, limits, background, output, live, held)
     except OSError as error:
         output.finish()
         text = f"The command could not be started: {error}"
@@ -255,6 +255,7 @@ async def _ended(
     background: BackgroundRunner | None,
     output: CommandOutput,
     live: LiveOutput,
+    held: HeldCommand | None,
 ) -> ProcessResult | MovedCommand:
     """Run the command to its end, or until it continues in the background."""
 
@@ -275,9 +276,13 @@ async def _ended(
         limit_memory=True,
         agent=context.agent,
     )
+    if held:
+        held.begun()
     if background is None:
-        return await child.within(limits.time_s)
-    return await background.foreground.wait_for(child, output, line, context.call_id, limits.time_s)
+        finished: ProcessResult | MovedCommand = await child.within(limits.time_s)
+    else:
+        finished = await background.foreground.wait_for(child, output, line, context.call_id, limits.time_s)
+    return await held.without_left(child, finished) if held and isinstance(finished, ProcessResult) else finished
 
 
 def _inherits(context: ToolContext) -> ProfileName:

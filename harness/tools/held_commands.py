@@ -1,22 +1,28 @@
 """What a command in the sandbox was refused and has changed, as the model and the user have to know it."""
 
+import hashlib
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
+from harness.base.files import open_regular
 from harness.processes import ProcessResult
 from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial, SandboxLevel
-from harness.sandbox.git_index import tracked
 from harness.sandbox.git_places import branches_of, made_from, main_tree
 from harness.sandbox.marked_files import stamp_of
 from harness.sandbox.refused_paths import REFUSED, refused_paths
 from harness.tools.network_notes import LONGEST_NETWORK_NOTE, ports_missed, without_network
 from harness.tools.tool import ToolContext, shorten_line
+
+if TYPE_CHECKING:
+    from harness.processes.command import PipedProcess
 
 READ_ONLY = (
     "\n[The command ran read-only because it ran without a question. If it was refused a write that it needs, the "
@@ -26,25 +32,53 @@ REFUSED_PATHS = (
     "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
     "asked whether it may. If not, do without.]"
 )
-MADE_OBEYED = "\n[The command made or replaced what other programs obey by its name: {paths}. Tell the user.]"
+MADE_OBEYED = "\n[The command made, changed or removed what other programs obey by its name: {paths}. Tell the user.]"
+ENDED_LEFT = "\n[What it left running was ended, because files that other programs obey were open to it.]"
 UPSTREAM_SET = "\n[git could not write its settings in the sandbox. The upstream is set all the same: {paths}.]"
 LONGEST_NOTE = 400
 """Characters of a note with paths."""
 LONGEST_NOTES = LONGEST_NETWORK_NOTE + 3 * LONGEST_NOTE
-_UPSTREAM = (
-    'test "$(git config branch.autoSetupMerge)" != false && git branch -q --set-upstream-to="refs/remotes/$1" -- "$2"'
-)
+_UPSTREAM = """
+test "$(git config branch.autoSetupMerge)" != false && ! git config --get "branch.$2.merge" &&
+    git branch -q --set-upstream-to="refs/remotes/$1" -- "$2"
+"""
 _UPSTREAM_S = 10.0
+_MOST_BYTES = 1_000_000
+"""Of a file whose words are compared."""
+_GONE = ((0, 0), "")
 
 
 class HeldCommand:
-    """Made before a command begins, and asked when it has ended; both in a thread, because they look at the disk."""
+    """Made before a command begins, and asked when it has ended; both in a thread, because they look at the disk.
+
+    git is no witness of what others obey: a command can tell it to track and commit anything. So what counts is whether
+    the same words were obeyed by the same name before.
+    """
 
     def __init__(self, context: ToolContext, line: str) -> None:
         self._context, self._line = context, line
         self._works = context.profile is ProfileName.WORK
-        self._before = self._stamps(context.granted or self._granted(ProfileName.WORK)) if self._works else {}
+        self._unended = context.processes.sandbox.unended
+        self._ended_left = False
+        guarded = (context.granted or self._granted(ProfileName.WORK)) if self._works else None
+        self._before = {path: _seen(path) for path in self._guarded(guarded)}
+        for others in tuple(self._unended.values()):
+            self._before |= others
+        self._known = {(posixpath.basename(path), words) for path, (_, words) in self._before.items() if words}
+        self._opened = {path: seen for path, seen in self._before.items() if self._is_open(path)}
         self._branches = set(self._branches_now()) if self._works and "git" in line else set()
+
+    def begun(self) -> None:
+        """It runs. If nobody sees its end, the next command tells what has changed."""
+        if self._opened:
+            self._unended[self] = self._opened
+
+    async def without_left(self, child: "PipedProcess", finished: ProcessResult) -> ProcessResult:
+        """End what it left running where files that others obey are open to that: nobody would see the change."""
+        if not self._opened or not finished.left:
+            return finished
+        self._ended_left = True
+        return replace(finished, left=(await child.end()).left)
 
     def ended(
         self, text: str, finished: ProcessResult, upstreams: Mapping[str, str]
@@ -65,6 +99,7 @@ class HeldCommand:
         granted = self._granted(self._context.profile) if self._works or suspect else None
         paths = self._refused(text, granted) if granted and suspect else ()
         denials = (*(one for one in paths if one.subject not in upstreams.values()), *self._ports(text))
+        note += ENDED_LEFT if self._ended_left else ""
         if upstreams:
             note += with_paths(UPSTREAM_SET, upstreams)
         if denials:
@@ -72,7 +107,10 @@ class HeldCommand:
         elif refused and finished.exit_code and not self._works:
             note += READ_ONLY if self._context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
         made = tuple(self._made(granted))
-        others = tuple(path for path in made if granted and not self._is_of_git(path, granted))
+        others = tuple(path for path in made if not self._is_known(path))
+        self._unended.pop(self, None)
+        for opened in self._unended.values():
+            opened.update({path: _seen(path) for path in opened})
         return note + (with_paths(MADE_OBEYED, made) if made else ""), denials, others
 
     async def set_upstreams(self, environment: Mapping[str, str]) -> dict[str, str]:
@@ -97,7 +135,7 @@ class HeldCommand:
                 )
                 if (await child.within(_UPSTREAM_S)).exit_code == 0:
                     found[f"{branch} follows {upstream}"] = settings
-                    self._before[settings] = await in_thread(partial(stamp_of, settings))
+                    self._before[settings] = await in_thread(partial(_seen, settings))
         return found
 
     def _branches_now(self) -> Iterator[tuple[str, str]]:
@@ -108,31 +146,32 @@ class HeldCommand:
     def _granted(self, profile: ProfileName) -> Profile | None:
         return self._context.processes.sandbox.granted(profile, self._context.workspace.root)
 
-    def _stamps(self, granted: Profile | None) -> dict[str, tuple[int, int]]:
-        """What other programs obey in the workspace, and its stamps; of folders that are open to the command, each
-        file in them."""
-        guarded = granted.read_only if granted else ()
-        opened = (path for path in guarded if Allowance((path,)).beyond(self._context.allowance) == NOTHING_MORE)
-        return {path: stamp_of(path) for path in (*guarded, *(file for path in opened for file in _files(path)))}
+    def _guarded(self, granted: Profile | None) -> Iterator[str]:
+        """What other programs obey in the workspace; of folders that are open to the command, also their files."""
+        for path in granted.read_only if granted else ():
+            yield path
+            yield from _files(path) if self._is_open(path) else ()
+
+    def _is_open(self, path: str) -> bool:
+        return Allowance((path,)).beyond(self._context.allowance) == NOTHING_MORE
 
     def _made(self, granted: Profile | None) -> Iterator[str]:
-        """What the command made or changed of that; of folders in each other, the outermost."""
-        made = sorted(path for path in self._stamps(granted) if self._is_new(path)) if self._works else []
+        """What the command made, changed or removed of that; of folders in each other, the outermost."""
+        paths = {*self._guarded(granted), *self._before} if self._works else ()
+        made = sorted(path for path in paths if self._is_new(path) and posixpath.exists(posixpath.dirname(path)))
         return (path for path in made if not any(path.startswith(f"{other}/") for other in made))
 
     def _is_new(self, path: str) -> bool:
-        return self._before.get(path) != stamp_of(path)
+        return self._before.get(path, _GONE)[0] != stamp_of(path)
 
-    def _is_of_git(self, path: str, granted: Profile) -> bool:
-        """What is new there is as git has it: git has exchanged it for that of a commit, or made a worktree."""
+    def _is_known(self, path: str) -> bool:
+        """The same was obeyed before: git has exchanged files and taken them back, or made a worktree."""
         if path.endswith("/.git") and posixpath.isfile(path):
             return main_tree(Path(path).parent) is not None
         if "/.git/worktrees/" in path:
             return True  # obeyed where a file .git leads there
         files = [file for file in _files(path) if self._is_new(file)]
-        repositories = [one for one in (*granted.writable, *granted.read_only) if one.endswith("/.git")]
-        in_git = tracked(repositories, files)
-        return bool(files) and all(in_git.get(file) for file in files)
+        return bool(files) and all((posixpath.basename(file), _seen(file)[1]) in self._known for file in files)
 
     def _refused(self, text: str, granted: Profile) -> tuple[SandboxDenial, ...]:
         denials = refused_paths(text, granted, self._context.workspace.root)
@@ -148,6 +187,21 @@ class HeldCommand:
         from harness.sandbox.proxy import listens
 
         return tuple(SandboxDenial("host", f"localhost:{port}") for port in ports if listens(port))
+
+
+def _seen(path: str) -> tuple[tuple[int, int], str]:
+    """The stamp of a path, and the words in it."""
+    stamp = stamp_of(path)
+    return stamp, _words(path, stamp)
+
+
+@lru_cache(maxsize=4_096)
+def _words(path: str, _: tuple[int, int]) -> str:
+    """What stands for the content of a file, and for whether it can be run; empty: it is none, or too long."""
+    with suppress(OSError), open_regular(Path(path)) as file:
+        content, runs = file.read(_MOST_BYTES + 1), os.fstat(file.fileno()).st_mode & 0o111
+        return f"{runs > 0} {hashlib.sha256(content).hexdigest()}" if len(content) <= _MOST_BYTES else ""
+    return ""
 
 
 def _files(path: str) -> Iterator[str]:

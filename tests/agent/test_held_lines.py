@@ -26,11 +26,12 @@ from harness.permissions import PermissionAnswer
 from harness.sandbox import Allowance, ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
 from harness.sandbox.sandbox import Sandbox
-from harness.tools.held_commands import MADE_OBEYED, UPSTREAM_SET
+from harness.tools.held_commands import ENDED_LEFT, MADE_OBEYED, UPSTREAM_SET
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_agents import ends, of_subagent, on_stage, task
 from tests.agent.test_permission_rules import bash, outcomes
+from tests.agent.test_tool_rounds import call
 
 pytestmark = [
     pytest.mark.anyio,
@@ -148,8 +149,47 @@ async def test_a_line_that_mixes_git_with_programs_ends_and_the_user_reads_what_
     assert outcomes(turn) == [ToolOutcome.OK] * 2
     assert str(turn.results[0]["content"]).startswith('{"a": 1}\n')
     assert kept == ["mine", "x"]
-    notice = f"the command made or changed what other programs obey: {own}"
-    assert [event.text for event in turn.of(Notice)] == [notice] * 2
+    notice = f"the command made, changed or removed what other programs obey: {own}"
+    assert [event.text for event in turn.of(Notice)] == [notice]
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden", "named"),
+    [
+        ("git stash -q; {}", "echo x > .vscode/settings.json; git add .", ".vscode/settings.json"),
+        ("git switch -q other; {}", "echo x > .vscode/settings.json; git commit -qam x", ".vscode"),
+        ("git stash -q; {}", "echo x > .vscode/settings.json; git commit -qam x --amend", ".vscode/settings.json"),
+        ("git stash -q; {}", "rm -r .vscode", ".vscode"),
+        ("{}", "echo x > AGENTS.md; git add .", "AGENTS.md"),
+        ("git stash -q; {}", "(env -i setsid sh -c 'sleep 9 && echo x > .vscode/settings.json' >&- 2>&- <&- &)", ""),
+        ("git worktree add -q a; {}", "git -C a log", ""),
+    ],
+)
+async def test_git_is_no_witness_that_nothing_new_is_obeyed(tmp_path: Path, line: str, hidden: str, named: str) -> None:
+    async with held(tmp_path, calls(bash(line.format("sh ./hidden"))) + says("Done.")) as here:
+        two_branches(here.workspace)
+        (here.workspace / "hidden").write_text(hidden)
+        turn = await here.turn()
+        said = [event.text.rpartition(f": {here.workspace}/")[2] for event in turn.of(Notice)]
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert said == [named] * bool(named)
+    assert (ENDED_LEFT in str(turn.results[0]["content"])) is ("setsid" in hidden)
+
+
+@pytest.mark.stories
+async def test_what_a_command_changes_after_its_call_is_told_with_the_next_one(tmp_path: Path) -> None:
+    waits = call("bash", command="git stash -q; sh ./hidden", timeout=1)
+    ends = bash("touch go; for i in $(seq 500); do test -e gone && break; sleep 0.02; done")
+    async with held(tmp_path, calls(waits) + calls(ends) + says("Done.")) as here:
+        two_branches(here.workspace)
+        late = "until test -e go; do echo; sleep 0.02; done; echo x > .vscode/settings.json; git add .; touch gone"
+        (here.workspace / "hidden").write_text(late)
+        turn = await here.turn()
+        file = here.workspace / ".vscode" / "settings.json"
+    moved, told = turn.results
+    assert "continues in the background" in str(moved["content"])
+    assert MADE_OBEYED.format(paths=file) in str(told["content"])
+    assert [event.text.rpartition(": ")[2] for event in turn.of(Notice)][-1:] == [str(file)]
 
 
 @pytest.mark.parametrize(
@@ -187,6 +227,26 @@ async def test_a_branch_follows_that_of_a_remote_although_settings_are_read_only
     said = UPSTREAM_SET.format(paths=f"{branch} follows {upstream}") in str(turn.results[0]["content"])
     assert (said, after != before, turn.of(SandboxRefused)) == (bool(upstream), bool(upstream), [])
     assert turn.of(Notice) == []
+
+
+def follows(folder: Path, *branches: str) -> None:
+    """Know these branches of a remote, and follow the first."""
+    made = [("update-ref", f"refs/remotes/origin/{name}", "HEAD") for name in branches]
+    for words in (*made, ("remote", "add", "origin", "."), ("branch", "-qu", f"origin/{branches[0]}")):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+
+
+async def test_a_branch_that_follows_another_keeps_that(tmp_path: Path) -> None:
+    log = ".git/logs/refs/heads/main"
+    async with held(tmp_path, calls(bash("git branch -q new; sh ./hidden")) + says("Done.")) as here:
+        two_branches(here.workspace)
+        follows(here.workspace, "a", "b")
+        (here.workspace / log).unlink()
+        made = f"{'0' * 40} {'1' * 40} Ada <a> 1 +0000\tbranch: Created from origin/b\n"
+        (here.workspace / "hidden").write_text(f"cat > {log} <<'E'\n{made}E\n")
+        turn = await here.turn()
+        assert "heads/a" in (here.workspace / ".git" / "config").read_text()
+    assert "follows" not in str(turn.results[0]["content"])
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])

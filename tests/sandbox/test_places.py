@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.permissions.protected_places import Surroundings
-from harness.sandbox.git_places import GitPlaces
+from harness.sandbox.git_index import tracked
+from harness.sandbox.git_places import GitPlaces, made_from
 from harness.sandbox.marked_files import MarkedFiles, Marks
 from harness.sandbox.places import Machine, Places, links_to, profile_for
 from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Profile, ProfileName
@@ -370,6 +371,56 @@ def test_tracked_keys_stay_in_a_worktree_and_in_a_folder_of_a_repository(home: P
             assert [profile.access(str(one)) for one in (file, folder / ".env")] == [Access.WRITE, Access.NONE]
 
 
+def test_what_was_hidden_stays_so_where_the_workspace_is_another_or_has_moved(home: Path) -> None:
+    workspace, memory = repository(home / "w"), home / "state"
+    for path in ("a/.env", "b/.env", "c/.env"):
+        written(workspace / path)
+
+    def hidden(top: Path) -> set[str]:
+        keys = places(home, top, memory).look([str(top)]).keys
+        return {os.path.relpath(key, home) for key in keys if key.startswith(f"{home}/w")}
+
+    hidden(workspace / "a")
+    assert hidden(workspace) == {"w/a/.env", "w/b/.env", "w/c/.env"}
+    told(workspace, "a/.env")
+    told(workspace, "b/.env")
+    for top in (workspace / "b", workspace / "a", home, workspace):
+        assert hidden(top) >= {"w/a/.env", "w/b/.env"}
+    workspace.rename(home / "w2")
+    assert hidden(home / "w2") == {"w2/a/.env", "w2/b/.env", "w2/c/.env"}
+
+
+def test_sessions_side_by_side_agree_which_keys_are_visible(home: Path) -> None:
+    workspace, memory = repository(home / "w"), home / "state"
+    key = str(written(workspace / ".env"))
+    git(workspace, "add", "-f", ".env")
+    one, two = (places(home, workspace, memory) for _ in range(2))
+    assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [False, False]
+    git(workspace, "rm", "-qf", "--cached", ".env")
+    assert key in one.look([str(workspace)]).keys
+    told(workspace, ".env")
+    assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [True, True]
+    for file in memory.iterdir():
+        file.unlink()
+    assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [True, True]
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_tracked_keys_are_found_in_each_form_of_an_index(home: Path, version: str) -> None:
+    workspace = repository(home / "w")
+    names = ["a/b.pem", "a/c.pem", "b/.env", "b/later.pem", f"{'d' * 200}/.env", "z.key"]
+    for name in names:
+        written(workspace / name)
+    git(workspace, "add", "-f", ".")
+    git(workspace, "rm", "-q", "--cached", "a/c.pem")
+    git(workspace, "add", "-N", "-f", "a/c.pem")  # has further flags
+    git(workspace, "update-index", "--index-version", version)
+    keys = [str(workspace / name) for name in names]
+    found = tracked([str(workspace / ".git")], keys)
+    assert found == {key: True for key in keys if not key.endswith("c.pem")}
+    assert tracked([str(workspace / ".git")], [str(workspace / "b.pem"), str(workspace / "a/b")]) == {}
+
+
 def test_where_it_cannot_be_kept_which_keys_are_visible_nothing_is_held(home: Path) -> None:
     workspace, memory = repository(home / "w"), written(home / "file") / "visible"
     look = places(home, workspace, memory)
@@ -436,6 +487,26 @@ def test_borrowed_objects_are_not_believed(home: Path) -> None:
         written(workspace / ".git/objects/info/alternates", f"{other}/.git/objects\n"),
     )
     assert work(home, workspace).access(f"{other}/.git/objects/pack/x") is Access.NONE
+
+
+@pytest.mark.parametrize("name", ["index", "packed-refs", "logs/refs/heads/new", "../a.pem", "../b/.git"])
+def test_what_git_or_a_key_should_be_and_is_none_is_not_waited_for(home: Path, name: str) -> None:
+    workspace = repository(home / "w")
+    told(workspace, "a.pem")
+    written(
+        workspace / ".git/logs/refs/heads/new",
+        f"{'0' * 40} {'1' * 40} Ada <a> 1 +0000\tbranch: Created from origin/x\n",
+    )
+    file = workspace / ".git" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+    assert places(home, workspace).look([str(workspace)]).cannot_hold == ""
+    assert made_from(str(workspace / ".git"), "new") == ""
+    file.unlink()
+    os.truncate(written(file), 2**40)
+    if name == "index":
+        assert tracked([str(workspace / ".git")], [str(workspace / "a.pem")]) == {}
 
 
 def test_links_that_cannot_be_read_are_no_trouble(home: Path) -> None:
