@@ -219,7 +219,8 @@ def matches(pattern: str, tool: str) -> bool:
     """Whether a tool is one of those that the pattern names.
 
     Names are separated by `|`, and `*` or `.*` matches any text: "bash", "write_file|edit_file", "mcp__*". The names
-    that other programs use mean the same tools: "Bash", "Edit|Write". An empty pattern means every tool.
+    that other programs use mean the same tools: "Bash", "Edit|Write". "mcp__docs" means all tools of the MCP server
+    docs, as in rules. An empty pattern means every tool.
     """
     return not pattern.strip() or any(_means(part, tool) for part in _parts(pattern))
 
@@ -240,6 +241,8 @@ def _parts(pattern: str) -> list[str]:
 def _means(part: str, tool: str) -> bool:
     if tool_called(part) == tool:
         return True
+    if part.startswith("mcp__") and "*" not in part and part.count("__") == 1:
+        part += "__*"
     return re.fullmatch(".*".join(map(re.escape, part.split("*"))), tool, re.DOTALL) is not None
 
 

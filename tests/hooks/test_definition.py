@@ -123,6 +123,8 @@ def test_each_hook_is_a_line_that_says_what_it_is_for_and_what_it_runs() -> None
         ("^(Edit)$", "edit_file", False),
         ("^Edit$", "edit_file", True),
         ("mcp__docs__.*", "mcp__docs__search", True),
+        ("mcp__docs", "mcp__docs__search", True),
+        ("mcp__docs", "mcp__docs2__search", False),
         (".*", "bash", True),
         ("b[a]sh", "bash", False),
         ("bash|", "grep", False),

@@ -193,6 +193,20 @@ async def test_a_resumed_conversation_lists_the_same_tools_before_the_server_is_
     assert ends(second)[0].outcome is ToolOutcome.OK
 
 
+@pytest.mark.parametrize("servers", [{}, {"other": practice()}])
+async def test_a_resumed_conversation_lists_the_same_tools_when_its_server_is_gone(
+    place: Place, servers: dict[str, Any]
+) -> None:
+    async with await place.session([reply("mcp__p__echo", 'text = "a"')]) as session:
+        first = await played(session)
+    calls = [reply("mcp__p__echo", 'text = "b"')]
+    async with await place.session(calls, opening=Opening(resume="latest"), mcp_servers=servers) as again:
+        second = await played(again)
+    digests = {event.tools_digest for event in (*first, *second) if isinstance(event, RequestSent)}
+    assert len(digests) == 1
+    assert ends(second)[0].outcome is ToolOutcome.INVALID
+
+
 TURNS = 20
 
 

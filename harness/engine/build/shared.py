@@ -104,10 +104,10 @@ def _servers(
     catalogue: Catalogue,
     notices: deque[str],
 ) -> "McpServers | None":
-    """The MCP servers of the session, not started yet; None: it has none."""
+    """The MCP servers of the session, not started yet; None: it has none, and no request has listed tools of any."""
     config = mcp_config(settings)
     notices.extend(config.problems)
-    if not config.servers:
+    if not config.servers and conversation.state.server_tools is None:
         return None
     from harness.engine.mcp import SessionLinks, servers_for
     from harness.engine.mcp_questions import ServerQuestions

@@ -36,7 +36,6 @@ from harness.events import (
     ToolTally,
     TurnStarted,
 )
-from harness.mcp.names import server_key
 from harness.policies.breakers import health_table, messages
 from harness.policies.breakers.capabilities import routes
 from harness.policies.breakers.decisions import Call, DispatchDecision, PauseTurn, Skip
@@ -258,7 +257,7 @@ class ToolDispatcher:
             case ToolScored(tool=tool, why=why):
                 self._scores[tool] = why
             case McpServerChanged(server=server, state=McpState.READY):
-                self._is_there(server_key(server))
+                self._is_there(server)
             case ToolEnded(call_id=call_id) if call_id.startswith(OWN_COMMAND):
                 return  # the user's own command is no work of the turn
             case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
@@ -268,8 +267,11 @@ class ToolDispatcher:
         self._dispatcher.on_event(event, self._clock.now())
         self._emit_events()
 
-    def _is_there(self, key: str) -> None:
+    def _is_there(self, server: str) -> None:
         """An MCP server has been reached: what a check said of it before no longer holds."""
+        from harness.mcp.names import server_key  # only where there is one
+
+        key = server_key(server)
         if self._registry.scored(key) in (Score.DEGRADED, Score.UNAVAILABLE):
             self._conversation.emit(ToolScored(key, Score.AVAILABLE, ""))
 

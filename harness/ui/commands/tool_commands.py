@@ -46,7 +46,7 @@ def tools(session: Session, argument: str) -> CommandResult:
 
 def mcp(session: Session, argument: str) -> CommandResult:
     """List the MCP servers, show one with its tools, restart it or switch it off."""
-    if session.mcp is None:
+    if session.mcp is None or not session.mcp.servers:
         return ShowText("This session has no MCP servers; `harness mcp add` adds one, docs/mcp.md explains.")
     action, _, name = argument.rpartition(" ")
     if not argument:
