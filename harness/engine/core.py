@@ -102,6 +102,11 @@ class Seat(Protocol):
         ...
 
     @property
+    def blocked(self) -> str:
+        """Why the member may write and run nothing now; empty: it may."""
+        ...
+
+    @property
     def waits(self) -> bool:
         """Mail waits that is not in the history yet."""
         ...

@@ -22,7 +22,7 @@ from harness.events import (
 )
 from harness.model import notices
 from harness.permissions import Mode
-from harness.tools.tool import ToolContext, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 QUESTION = "Carry out this plan?"
 APPROVALS: Mapping[Mode, tuple[str, str]] = MappingProxyType(
@@ -44,6 +44,7 @@ class PlanMode:
         self._conversation = core.conversation
         self._rules = core.shared.rules
         self._asker = core.asker
+        self._seat = core.seat
         self.proposes = not core.is_subagent and (
             core.asker.present or self.on or core.conversation.state.planning is not None
         )
@@ -86,9 +87,15 @@ class PlanMode:
             self._conversation.emit(handed_over)
         return ends
 
-    def veto(self, call: ToolCall) -> ToolResult | None:
-        """The result of a call behind a proposal in the same reply; None: it is none. The answer may contradict it."""
-        return ToolResult(notices.BEHIND_PLAN, ToolOutcome.CANCELLED, "not run") if self._asked else None
+    def veto(self, call: ToolCall, tool: Tool | None) -> ToolResult | None:
+        """The result of a call that must not run: one behind a proposal in the same reply, whose answer may contradict
+        it, or one that changes something before the plan of a member is approved. None: it may run."""
+        if self._asked:
+            return ToolResult(notices.BEHIND_PLAN, ToolOutcome.CANCELLED, "not run")
+        changes = tool is not None and (tool.changes or tool.effect is not Effect.READ)
+        if changes and self._seat is not None and (why := self._seat.blocked):
+            return ToolResult(notices.plan_first(call.name, why), ToolOutcome.DENIED, "its plan is not approved")
+        return None
 
     async def propose(self, context: ToolContext, plan: ProposedPlan) -> ToolResult:
         """Ask whether to carry it out, and return the answer for the model. A cancellation takes the question back."""

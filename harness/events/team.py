@@ -86,6 +86,8 @@ class MemberStarted(Event):
     worktree: str = ""
     """Name of the worktree that it works in; empty: it works where the lead does."""
     call_id: str = ""
+    plans: bool = False
+    """It writes and runs nothing before a plan of it is approved."""
 
 
 @dataclass(frozen=True, slots=True)

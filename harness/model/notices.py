@@ -233,9 +233,16 @@ _OWN_TREE = (
 )
 
 
-def member_prompt(name: str, role: str, *, own_tree: bool = False) -> str:
+_PLANS_FIRST = (
+    " You write and run nothing before your plan is approved: look, then send the plan with request. A changed plan is "
+    "sent again."
+)
+
+
+def member_prompt(name: str, role: str, *, own_tree: bool = False, plans: bool = False) -> str:
     """The part of the system prompt that tells a member who it is. It survives every compaction."""
-    return _MEMBER.format(name=name, role=f": {role}" if role else "") + (_OWN_TREE if own_tree else "")
+    more = (_OWN_TREE if own_tree else "") + (_PLANS_FIRST if plans else "")
+    return _MEMBER.format(name=name, role=f": {role}" if role else "") + more
 
 
 def mail_text(id: int, sender: str, kind: str, body: str) -> str:
@@ -250,6 +257,37 @@ def mail_id(text: str) -> int:
     """The id in a text that `mail_text` made; 0 in any other text."""
     found = _MAIL_ID.match(text)
     return int(found[1]) if found else 0
+
+
+_HOW_TO_ANSWER = {
+    "plan": 'say "agree" with its digest {digest}, or "decline" and why',
+    "shutdown": 'say "agree" and end this task with your last report, or "decline" and why. Without an answer you are '
+    "ended",
+    "hand_over": 'say "agree" to take it over, or "decline" and why',
+    "question": 'say "answer" with the text, or "decline" and why',
+}
+
+
+def request_head(id: str) -> str:
+    """How a request begins in a message."""
+    return f"Request {id} ("
+
+
+def request_text(id: str, kind: str, names: str, state: str, text: str, digest: str) -> str:
+    """A request as whoever may answer it reads it. `state`: empty for the first time."""
+    again = f", still without an answer: {state}" if state else ""
+    how = _HOW_TO_ANSWER[kind].format(digest=digest)
+    return f"{request_head(id)}{kind}, {names}{again}). Answer with the tool answer, id {id}: {how}.\n\n{text}"
+
+
+def plan_first(tool: str, why: str) -> str:
+    """Result of a call of a member whose plan is not approved."""
+    return f"Not run: {tool} writes or runs something, and {why}."
+
+
+def request_changed(id: str, kind: str, state: str) -> str:
+    """The beginning of the news about a request; a name and a reason follow."""
+    return f"Request {id} ({kind}) is {state} by"
 
 
 # ---- Plan ----

@@ -1,7 +1,7 @@
 """The tools of a team: team_start and team_stop for the lead, message and roster for every member as well."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -10,7 +10,7 @@ from harness.events import Json
 from harness.tools.agent import TEAM_START
 from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
-MESSAGE, ROSTER, TEAM_STOP = "message", "roster", "team_stop"
+MESSAGE, ROSTER, REQUEST, ANSWER, TEAM_STOP = "message", "roster", "request", "answer", "team_stop"
 
 
 class StartArguments(ToolArguments):
@@ -24,6 +24,9 @@ class StartArguments(ToolArguments):
     role: str = Field(default="", description="What it is there for, in a few words.", max_length=200)
     worktree: bool = Field(
         default=False, description="Give it a checkout of its own (git worktree), so that it can change any file."
+    )
+    plan: bool = Field(
+        default=False, description="It only looks until it has sent you a plan and you have agreed to that plan."
     )
     kind: str = Field(default="", description="A kind of agent, as for the tool agent; default: a general one.")
     tools: list[str] | SkipJsonSchema[None] = Field(
@@ -51,11 +54,32 @@ class RosterArguments(ToolArguments):
     """Arguments of roster: none."""
 
 
+class RequestArguments(ToolArguments):
+    """Arguments of request."""
+
+    kind: Literal["question", "hand_over", "plan"] = Field(
+        description="question: an answer you need; hand_over: the other takes over some work; plan: the lead approves "
+        "your plan before you write or run anything."
+    )
+    text: str = Field(description="Complete in itself; of a plan: all of it.", min_length=1)
+    to: str = Field(default="lead", description="Whom to ask; a plan goes to lead.")
+
+
+class AnswerArguments(ToolArguments):
+    """Arguments of answer."""
+
+    id: str = Field(description='Of the request, such as "r3".')
+    say: Literal["agree", "decline", "answer", "withdraw"]
+    text: str = Field(default="", description="The answer, or why you decline.")
+    digest: str = Field(default="", description="To agree to a plan: its digest.")
+
+
 class StopArguments(ToolArguments):
     """Arguments of team_stop."""
 
     name: str
-    why: str = Field(default="", description="In a few words, for the member's record.", max_length=200)
+    why: str = Field(default="", description="In a few words, for the member and its record.", max_length=200)
+    force: bool = Field(default=False, description="End it now: its work is cancelled.")
 
 
 class MailActions(Protocol):
@@ -67,6 +91,14 @@ class MailActions(Protocol):
 
     async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
         """List the members."""
+        ...
+
+    async def request(self, context: ToolContext, arguments: RequestArguments) -> ToolResult:
+        """Ask for something that has an answer."""
+        ...
+
+    async def answer(self, context: ToolContext, arguments: AnswerArguments) -> ToolResult:
+        """Answer a request, or withdraw one."""
         ...
 
 
@@ -91,6 +123,12 @@ def mail_tools(team: Callable[[], MailActions]) -> tuple[Tool, ...]:
     async def roster(context: ToolContext, arguments: RosterArguments) -> ToolResult:
         return await team().roster(context, arguments)
 
+    async def request(context: ToolContext, arguments: RequestArguments) -> ToolResult:
+        return await team().request(context, arguments)
+
+    async def answer(context: ToolContext, arguments: AnswerArguments) -> ToolResult:
+        return await team().answer(context, arguments)
+
     return (
         Tool(
             MESSAGE,
@@ -113,6 +151,26 @@ def mail_tools(team: Callable[[], MailActions]) -> tuple[Tool, ...]:
             roster,
             lambda _: "",
             parallel=True,
+        ),
+        Tool(
+            REQUEST,
+            "Ask for something you need an answer to before you can go on. It has an id and a deadline: who does not "
+            "answer is reminded, then the lead is asked, then the user. The answer arrives as mail; end your turn if "
+            "nothing is left to do without it. For anything else use message.",
+            RequestArguments,
+            Effect.READ,
+            request,
+            _summary,
+            idempotent=False,
+        ),
+        Tool(
+            ANSWER,
+            "Answer a request that reached you as mail, or withdraw one of yours. Only whoever was asked can answer.",
+            AnswerArguments,
+            Effect.READ,
+            answer,
+            _summary,
+            idempotent=False,
         ),
     )
 
@@ -141,7 +199,9 @@ def lead_tools(team: Callable[[], LeadActions]) -> tuple[Tool, ...]:
         *mail_tools(team),
         Tool(
             TEAM_STOP,
-            "End a member: its present work is cancelled, its unread mail goes back to the senders, its name is free.",
+            "Ask a member to end. An idle one ends at once; one that works is asked, may decline with a reason, and is "
+            "ended when it does not answer. Its last report reaches you, its unread mail goes back to the senders, its "
+            "name is free.",
             StopArguments,
             Effect.READ,
             stop,
@@ -154,7 +214,7 @@ def lead_tools(team: Callable[[], LeadActions]) -> tuple[Tool, ...]:
 
 def _summary(input: Json) -> str:
     """A call in one line. The input may be anything."""
-    names = input.get("to", input.get("name"))
+    names = input.get("to", input.get("name", input.get("id")))
     names = ", ".join(map(str, names)) if isinstance(names, list) else names
-    texts = (names, input.get("description") or input.get("text") or input.get("why"))
+    texts = (names, input.get("say"), input.get("description") or input.get("text") or input.get("why"))
     return shorten_line(": ".join(text for text in texts if isinstance(text, str) and text))

@@ -12,7 +12,7 @@ from harness.events import Address, MailDelivered, MailKind, Origin
 from harness.model import notices
 from harness.policies.recovery import Stop, TurnState
 from harness.team.mail import Mail
-from harness.team.tools import MessageArguments, RosterArguments, mail_tools
+from harness.team.tools import AnswerArguments, MessageArguments, RequestArguments, RosterArguments, mail_tools
 from harness.tools.tool import Tool, ToolContext, ToolResult
 
 AT_ONCE_CHARACTERS = 60_000
@@ -30,6 +30,8 @@ class Member:
     tools: tuple[str, ...]
     worktree: str = ""
     """Name of its worktree; empty: it works where the lead does."""
+    plans: bool = False
+    """It writes and runs nothing before a plan of it is approved."""
     workspace: Path | None = None
     """In its worktree; None: it has none."""
     box: list[Mail] = field(default_factory=list)
@@ -66,6 +68,18 @@ class SeatedTeam(Protocol):
         """List the members."""
         ...
 
+    async def request_from(self, sender: Address, arguments: RequestArguments) -> ToolResult:
+        """Ask for something; the program knows who asks."""
+        ...
+
+    async def answer_from(self, sender: Address, arguments: AnswerArguments) -> ToolResult:
+        """Answer a request; the program knows who answers."""
+        ...
+
+    def blocked(self, member: Member) -> str:
+        """Why a member may write and run nothing now; empty: it may."""
+        ...
+
     async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
         """A member has read these messages."""
         ...
@@ -84,7 +98,7 @@ class MemberSeat:
 
     @cached_property
     def tools(self) -> tuple[Tool, ...]:
-        """message and roster; the sender of a message is this member."""
+        """Its mail and requests; the sender is this member."""
         return mail_tools(lambda: self)
 
     async def message(self, context: ToolContext, arguments: MessageArguments) -> ToolResult:
@@ -94,6 +108,19 @@ class MemberSeat:
     async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
         """List the members."""
         return await self._team.roster(context, arguments)
+
+    async def request(self, context: ToolContext, arguments: RequestArguments) -> ToolResult:
+        """Ask for something."""
+        return await self._team.request_from(self._member.address, arguments)
+
+    async def answer(self, context: ToolContext, arguments: AnswerArguments) -> ToolResult:
+        """Answer a request, or withdraw one."""
+        return await self._team.answer_from(self._member.address, arguments)
+
+    @property
+    def blocked(self) -> str:
+        """Why it may write and run nothing now; empty: it may."""
+        return self._team.blocked(self._member)
 
     @property
     def waits(self) -> bool:

@@ -24,6 +24,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import MemberTask, Subagents
 from harness.engine.team.member import Member, MemberSeat
+from harness.engine.team.requests import LEAD_BOX, USER_BOX, Requests
 from harness.engine.worktrees import worktrees_for
 from harness.events import (
     Address,
@@ -40,16 +41,17 @@ from harness.events import (
     MemberStarted,
     MemberState,
     Notice,
+    RequestKind,
     ToolOutcome,
     TurnStarted,
     WorktreeLeft,
 )
 from harness.journal import state_folder
 from harness.model import notices
+from harness.policies.protocols.table import RequestMessage, word
 from harness.policies.recovery import Stop, TurnState, over_budget
 from harness.policies.team.mail import (
     LEAD,
-    USER,
     MailDraft,
     MailLimits,
     MailRefused,
@@ -70,12 +72,18 @@ from harness.policies.team.members import (
     spent,
 )
 from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail, mail_file
-from harness.team.tools import MessageArguments, RosterArguments, StartArguments, StopArguments
+from harness.team.tools import (
+    AnswerArguments,
+    MessageArguments,
+    RequestArguments,
+    RosterArguments,
+    StartArguments,
+    StopArguments,
+)
 from harness.tools.output import shorten
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 from harness.worktrees import WorktreeError
 
-LEAD_BOX, USER_BOX = Address(LEAD, 1), Address(USER, 1)
 SHOWN_CHARACTERS = 200
 """Of a message in events."""
 LEFT = "it was at work when the session was left"
@@ -100,6 +108,7 @@ class Team:
         self._inbox = inbox
         self._store = store
         self._fold = TeamFold()
+        self.requests = Requests(core, self)
         self._members: dict[Address, Member] = {}
         """Those that have not ended."""
         self._starting: set[str] = set()
@@ -144,7 +153,7 @@ class Team:
     async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
         address = await self._stored(partial(self._store.begin, asked.name))
         worktree, role = self._worktree_of(address) if asked.worktree else "", shorten_line(asked.role)
-        member = Member(address, "", role, asked.kind, tools, worktree)
+        member = Member(address, "", role, asked.kind, tools, worktree, asked.plan)
         try:
             await self._enter(member)
         except WorktreeError:
@@ -152,7 +161,7 @@ class Team:
             raise
         member.agent = self._subagents.enlist()
         self._members[address] = member
-        self._emit(MemberStarted(address, member.agent, role, asked.kind, tools, worktree, call_id))
+        self._emit(MemberStarted(address, member.agent, role, asked.kind, tools, worktree, call_id, asked.plan))
         self._begin(member, asked.task, asked.description, call_id)
         return member
 
@@ -183,25 +192,43 @@ class Team:
         self._emit(WorktreeLeft(member.worktree, str(member.workspace), found is None, why))
 
     async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
-        """End a member."""
+        """Ask a member to end; an idle one, and one that is forced, ends at once."""
         try:
-            await self.end(arguments.name, shorten_line(arguments.why) or "the lead ended it")
+            await self.open()
+            member, why = self.member(arguments.name), shorten_line(arguments.why) or "the lead ended it"
+            at_once = RequestMessage.FORCE if arguments.force else RequestMessage.IDLE if self._idle(member) else None
+            request = await self.requests.shutdown(LEAD_BOX, member.address, why, at_once)
         except HarnessError as error:
             return _refused(str(error))
+        if at_once is None:
+            text = (
+                f"{request.id} asks {member.name} to end. You are told if it declines; without an answer it is ended."
+            )
+            return ToolResult(text, summary=f"{request.id} asks {member.name} to end")
+        await member.ended.wait()
         return ToolResult(f"{arguments.name} has ended; its history is kept in its journal.", summary="ended")
+
+    def _idle(self, member: Member) -> bool:
+        """It has nothing to finish."""
+        waits = any(begins_work(mail.kind, mail.body) for mail in member.box)
+        asks = any(one.asker == member.address for one in self.requests.fold.waiting)
+        return not (member.busy or waits or asks or self._row(member).owes)
+
+    async def shut_down(self, address: Address, why: str, *, forced: bool) -> None:
+        """End a member: at once, or after its present task."""
+        if (member := self._members.get(address)) is None:
+            return
+        before, member.ending = member.ending, member.ending or why
+        if member.busy and forced:
+            self._subagents.stop(member.agent, why)  # what it leads to ends the member
+        elif not (member.busy or before):
+            await self._end(member)
 
     async def end(self, name: str, why: str) -> None:
         """End a member: cancel its work, return its mail, free its name. Raises HarnessError."""
         await self.open()
         member = self.member(name)
-        if member.ending:
-            await member.ended.wait()
-            return
-        member.ending = why
-        if member.busy:
-            self._subagents.stop(member.agent, why)  # what it leads to ends the member
-        else:
-            await shielded(self._end(member))
+        await shielded(self.shut_down(member.address, why, forced=True))
         await member.ended.wait()
 
     async def end_all(self, why: str) -> str:
@@ -259,7 +286,8 @@ class Team:
             sent = await self._stored(partial(self._store.send, draft))
             if isinstance(sent, MailRefused):
                 return sent
-            if (sender := self._members.get(draft.sender)) is not None:
+            protocol = draft.kind in (MailKind.REQUEST, MailKind.ANSWER)
+            if (sender := self._members.get(draft.sender)) is not None and not protocol:
                 sender.wrote_to |= {mail.recipient.name for mail in sent}
                 sender.asked |= {
                     one.recipient.name
@@ -312,6 +340,58 @@ class Team:
         except MailError as error:
             self._emit(Notice("warning", str(error)))
 
+    # ── requests ────────────────────────────────────────────────────────────────────────────────
+
+    async def request(self, context: ToolContext, arguments: RequestArguments) -> ToolResult:
+        """Ask for something, as the lead."""
+        return await self.request_from(LEAD_BOX, arguments)
+
+    async def answer(self, context: ToolContext, arguments: AnswerArguments) -> ToolResult:
+        """Answer a request, as the lead."""
+        return await self.answer_from(LEAD_BOX, arguments)
+
+    async def request_from(self, sender: Address, arguments: RequestArguments) -> ToolResult:
+        """Ask for something; the program knows who asks."""
+        try:
+            await self.open()
+            kind, to = RequestKind(arguments.kind), arguments.to
+            lead = to == LEAD or kind is RequestKind.PLAN
+            recipient = LEAD_BOX if lead else self.member(to).address
+            request = await self.requests.make(sender, kind, recipient, arguments.text)
+        except HarnessError as error:
+            return _refused(str(error))
+        text = (
+            f"{request.id} is with {request.with_}. The answer arrives as mail; end your turn if nothing else is left."
+        )
+        return ToolResult(text, summary=f"{request.id} to {request.with_}")
+
+    async def answer_from(self, sender: Address, arguments: AnswerArguments) -> ToolResult:
+        """Answer a request; the program knows who answers."""
+        try:
+            await self.open()
+            said = RequestMessage(arguments.say)
+            request = await self.requests.say(sender, arguments.id, said, arguments.text, arguments.digest)
+        except HarnessError as error:
+            return _refused(str(error))
+        return ToolResult(f"{request.id} is {word(request.state)}.", summary=f"{request.id} {word(request.state)}")
+
+    async def reply(self, id: str, said: RequestMessage, text: str) -> str:
+        """What the user says about a request; returns a sentence. Raises HarnessError."""
+        await self.open()
+        request = await self.requests.say(USER_BOX, id, said, text)
+        return f"{request.id} is {word(request.state)}."
+
+    def unread(self, address: Address, text: str) -> bool:
+        """A message that holds this text waits to be read."""
+        if address == LEAD_BOX:
+            return any(text in one.text for one in self._inbox.waiting)
+        member = self._members.get(address)
+        return member is not None and any(text in mail.body for mail in member.box)
+
+    def blocked(self, member: Member) -> str:
+        """Why a member may write and run nothing now; empty: it may."""
+        return self.requests.fold.blocked(member.address, plans_first=member.plans)
+
     # ── what a seat does ────────────────────────────────────────────────────────────────────────
 
     async def delivered(self, member: Member, mails: Sequence[Mail]) -> None:
@@ -334,7 +414,7 @@ class Team:
         before = [(one, MailKind.MESSAGE, member.name) for one in self._row(member).owes]
         member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
         member.wrote_to, member.asked, member.busy = set(), set(), True
-        role = notices.member_prompt(member.name, member.role, own_tree=bool(member.worktree))
+        role = notices.member_prompt(member.name, member.role, own_tree=bool(member.worktree), plans=member.plans)
         seat = MemberSeat(self, member)
         task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
         self._subagents.begin(member.agent, task, partial(self._task_ended, member), call_id)
@@ -344,13 +424,16 @@ class Team:
             return
         member.busy = False
         if member.ending:
+            kind = MailKind.LAST_WORDS if report.answered else MailKind.NOTE
+            await self._from_program(member, (LEAD_BOX,), kind, report_text(member.agent, report))
             await self._end(member)
             return
         if report.answered and any(kind is MailKind.USER for _, kind, _ in member.read):
             self._emit(MemberAnswered(member.address, report.text))
         owed = owed_to(member.read, member.wrote_to)
         names = ", ".join(one.name for one in owed)
-        waits = waits_for(member.read, member.asked)
+        open_ones = [one for one in self.requests.fold.waiting if one.asker == member.address]
+        waits = (*waits_for(member.read, member.asked), *(f"{one.with_} ({one.id})" for one in open_ones))
         if waits and report.answered:
             why = f"waits for {', '.join(waits)}" + (f"; owes {names} a report" if owed else "")
             self._emit(MemberChanged(member.address, MemberState.IDLE, why, owed))
@@ -418,6 +501,7 @@ class Team:
             ids, back = (), ()
             self._emit(Notice("warning", f"The mail of {member.name} could not be returned: {error}"))
         self._members.pop(member.address, None)
+        await self.requests.ended(member.address)
         if ids:
             self._emit(MailReturned(member.address, ids, member.ending))
         await self._leave(member)
@@ -461,13 +545,15 @@ class Team:
 
     def listed(self) -> str:
         """The members as lines."""
-        return "\n".join(roster_lines(self._fold.rows, self._clock.now())) or "There is no member yet."
+        lines = (*roster_lines(self._fold.rows, self._clock.now()), *self.requests.lines())
+        return "\n".join(lines) or "There is no member yet."
 
     # ── the session ─────────────────────────────────────────────────────────────────────────────
 
     def on_event(self, event: Event) -> None:
         """An event of the session."""
         self._fold.on_event(event, self._clock.now())
+        self.requests.on_event(event)
         if isinstance(event, TurnStarted) and event.prompt:
             for member in [one for one in self._members.values() if one.held]:
                 member.held = False
@@ -475,12 +561,14 @@ class Team:
 
     def recall(self, events: Iterable[Event]) -> None:
         """Restore the members of an earlier run of this session. They are idle until the user's first prompt."""
-        for event in events:
+        earlier = tuple(events)
+        self.requests.recall(earlier)
+        for event in earlier:
             self._fold.on_event(event, 0.0)
             if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
                 self._arrived.add(notices.mail_id(event.text))
         for row in self._fold.live:
-            given = row.role, row.kind, row.tools, row.worktree
+            given = row.role, row.kind, row.tools, row.worktree, row.plans
             self._members[row.address] = Member(row.address, row.agent, *given, held=True)
             if row.state in AT_WORK:
                 self._left(row)
@@ -532,6 +620,7 @@ class Team:
     async def _end_without_box(self, member: Member) -> None:
         self._members.pop(member.address, None)
         self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
+        await self.requests.ended(member.address)
         member.ended.set()
 
     async def aclose(self) -> None:
@@ -545,7 +634,7 @@ class Team:
             alarms.append(self._opened)
         for alarm in alarms:
             alarm.cancel()
-        await asyncio.gather(*alarms, return_exceptions=True)
+        await asyncio.gather(*alarms, self.requests.aclose(), return_exceptions=True)
 
     async def close_mail(self) -> None:
         """Close the mailboxes, after the last member has stopped."""

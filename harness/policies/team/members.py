@@ -47,6 +47,8 @@ class MemberRow:
     tools: tuple[str, ...] = ()
     worktree: str = ""
     """Name of its worktree; empty: it works where the lead does."""
+    plans: bool = False
+    """It writes and runs nothing before a plan of it is approved."""
     state: MemberState = MemberState.IDLE
     why: str = ""
     since: float = 0.0
@@ -137,7 +139,7 @@ class TeamFold:
                 self._rows.clear()
                 self._agents.clear()
             case MemberStarted(member=address, agent=agent):
-                given = event.role, event.kind, event.tools, event.worktree
+                given = event.role, event.kind, event.tools, event.worktree, event.plans
                 row = MemberRow(address, agent, *given, since=at, active=at)
                 self._rows[agent], self._agents[address] = row, agent
             case MemberChanged(member=address, state=state, why=why):

@@ -8,6 +8,7 @@ from harness import journal
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
+from harness.policies.protocols.table import RequestMessage
 from harness.session import Session
 from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
 from harness.ui.plain.printer import RecordedPrinter
@@ -17,7 +18,7 @@ LOG_LINES = 60
 """Of the transcript of a member."""
 USAGE = (
     "Type /team for the list, /team NAME for the transcript of one, /team say NAME TEXT (several names with commas, or "
-    "all), /team stop NAME, or /team stop all."
+    "all), /team answer ID agree (or decline WHY, or TEXT), /team stop NAME, or /team stop all."
 )
 
 
@@ -34,10 +35,19 @@ def team(session: Session, argument: str) -> CommandResult:
             return StartTask(session.background.team.end_all("the user ended it"))
         case ["stop", name]:
             return StartTask(_ended(session, name))
-        case [name] if name not in ("say", "stop"):
+        case ["answer", id, answer]:
+            return StartTask(session.background.team.reply(id, *_meaning(answer)))
+        case [name] if name not in ("say", "stop", "answer"):
             return StartTask(_transcript(session, name))
         case _:
             raise CommandError(USAGE)
+
+
+def _meaning(answer: str) -> tuple[RequestMessage, str]:
+    """What an answer to a request says, and its text."""
+    first, _, rest = answer.partition(" ")
+    said = {"agree": RequestMessage.AGREE, "decline": RequestMessage.DECLINE}.get(first.strip(":,"))
+    return (RequestMessage.ANSWER, answer) if said is None else (said, rest)
 
 
 async def _ended(session: Session, name: str) -> str:

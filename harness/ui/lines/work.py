@@ -37,6 +37,8 @@ from harness.events import (
     Origin,
     PlanChanged,
     PollNoted,
+    RequestChanged,
+    RequestState,
     TurnStarted,
     WorkAdmitted,
 )
@@ -128,6 +130,8 @@ class EventLines:
                 return Line("‖", f"{member} is paused: {why}", Tone.TROUBLE)
             case MemberChanged(member=member, state=MemberState.ENDED, why=why):
                 return Line("○", f"{member} has ended: {why}")
+            case RequestChanged(id=id, state=state, by=by, why=why) if state is not RequestState.REMINDED:
+                return Line("·", f"request {id} is {state.value.replace('_', ' ')} by {by}{why and f': {why}'}")
             case PlanChanged(items=items):
                 self.checked = checked(before, items)
                 return Line("·", f"checklist: {'; '.join(self.checked)}") if self.checked else None
