@@ -223,7 +223,7 @@ async def test_a_member_that_does_not_answer_is_ended_by_force(tmp_path: Path) -
         await at_rest(here)
         assert states(here) == [("r1", "reminded"), ("r1", "forced")]
         assert team_of(here).rows[0].state is MemberState.ENDED
-        assert "a1 did not finish" in sent(here, MailKind.NOTE)[-1][2]
+        assert "did not finish: enough" in sent(here, MailKind.NOTE)[-1][2]
 
 
 async def test_a_question_goes_away_with_its_asker_and_is_answered_when_the_asked_one_ends(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ async def test_an_open_request_is_said_again_once_after_a_restart_and_its_id_is_
             await wait_for(session._parts, lambda: not session.subagents.running)
             path = session.path
         before = len(opened.server.requests)
-        async with await opened.open(Opening(resume=str(path))) as session:
+        async with await opened.open(Opening(resume=path.stem)) as session:
             team = session.background.team
             await team.open()
             assert len(opened.server.requests) == before
