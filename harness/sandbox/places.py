@@ -134,12 +134,13 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
     """The profile of one command.
 
     Args:
-        allowance: further paths that the user has allowed; a key or a read-only file among them is open.
+        allowance: further paths that the user has allowed; a key or a read-only file among them is open, but not to a
+            server, for which nobody was asked about it.
     """
     allowed = tuple(path for path in allowance.paths if path not in {"/"})
 
     def kept(paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(path for path in paths if not _in(path, allowed))
+        return tuple(path for path in paths if allowance.server or not _in(path, allowed))
 
     seen = (*machine.readable, *machine.roots, *machine.git.folders, *machine.caches)
     readable = kept(seen)

@@ -551,6 +551,14 @@ def test_what_the_user_allowed_is_open(home: Path) -> None:
     )
 
 
+def test_a_server_that_works_in_the_workspace_sees_no_key_there_and_changes_nothing_obeyed(home: Path) -> None:
+    workspace = repository(home / "w")
+    key, obeyed = written(workspace / ".env"), written(workspace / "AGENTS.md")
+    profile = work(home, workspace, allowance=Allowance((str(workspace), str(home / "notes")), server=True))
+    found = [profile.access(str(path)) for path in (key, obeyed, workspace / "f", home / "notes/n")]
+    assert found == [Access.NONE, Access.READ, Access.WRITE, Access.WRITE]
+
+
 def test_of_etc_all_but_what_only_its_owner_reads(home: Path) -> None:
     if os.geteuid():
         pytest.skip("others cannot read it in any case")
