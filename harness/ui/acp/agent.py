@@ -3,10 +3,12 @@
 import asyncio
 import base64
 import binascii
+import json
 import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import unquote, urlsplit
@@ -20,18 +22,23 @@ from harness.session import Opening, Session, sessions_of
 from harness.settings import LoadedSettings, load
 from harness.ui.acp.client import Client, Connection
 from harness.ui.acp.driver import NO_KEY, AcpDriver
-from harness.ui.signals import handle_signals
+from harness.ui.plain.streams import until_stopped
 
 VERSION = 1
 MOST_BYTES = 50_000_000
 """Of one message."""
+CLOSE_S = 2.0
+"""Seconds that the editor has to read the last messages."""
 INVALID, FAILED = -32602, -32603
 """Codes of JSON-RPC."""
 KEY: Json = {"id": "api-key", "name": "API key", "type": "env_var", "vars": [{"name": "ANTHROPIC_API_KEY"}]}
 
 
 async def serve_editor(flags: Mapping[str, object], log: logging.Logger) -> int:
-    """Serve the editor until its input ends; returns the exit code. Raises SettingsError without the package `acp`."""
+    """Serve the editor until its input ends; returns the exit code.
+
+    Raises SettingsError without the package `acp`, BrokenPipeError when the editor reads no more.
+    """
     try:
         from acp.connection import Connection as AcpConnection
         from acp.stdio import stdio_streams
@@ -41,27 +48,46 @@ async def serve_editor(flags: Mapping[str, object], log: logging.Logger) -> int:
         ) from error
 
     class EditorConnection(AcpConnection):
-        """Ignores JSON that is no message; it would end the connection."""
+        """Ignores JSON that is no message, which would end the connection, and knows what a request is about that the
+        editor takes back."""
+
+        _asked: dict[str, object] = {}  # noqa: RUF012 (there is one editor)
+        """Prompts without an answer: the session, by the id in JSON."""
 
         def _process_message(self, message: object) -> None:
-            if isinstance(message, dict):
-                super()._process_message(message)
+            match message:
+                case {"method": "$/cancel_request", "params": {"requestId": number}}:
+                    if (session := self._asked.get(json.dumps(number))) is not None:
+                        cancel = {"method": "session/cancel", "params": {"sessionId": session}}
+                        super()._process_message(cancel)
+                case dict():
+                    super()._process_message(message)
+
+        async def _run_request(self, message: Json) -> None:
+            match message:
+                case {"method": "session/prompt", "params": {"sessionId": session}}:
+                    self._asked[json.dumps(message["id"])] = session
+            try:
+                await super()._run_request(message)
+            finally:
+                self._asked.pop(json.dumps(message["id"]), None)
 
     reader, writer = await stdio_streams(limit=MOST_BYTES)
-    sys.stdout = sys.stderr  # whatever is printed must not end up between the messages
+    out, sys.stdout = sys.stdout, sys.stderr  # whatever is printed must not end up between the messages
     agent = AcpAgent(flags, log)
     connection = EditorConnection(agent.handle, writer, reader, listening=False)
     agent.connection = connection
-    with handle_signals() as signalled:
+
+    async def serve() -> None:
         try:
             await connection.main_loop()
-        except asyncio.CancelledError:
-            if not signalled.number:
-                raise
         finally:
             await agent.aclose()
-            await connection.close()
-    return signalled.exit_code if signalled.number else 0
+            with suppress(TimeoutError):  # it does not read what is left
+                async with asyncio.timeout(CLOSE_S):
+                    await connection.close()
+
+    return await until_stopped(serve(), out)
 
 
 class AcpAgent:
@@ -122,8 +148,8 @@ class AcpAgent:
                 self._driver(params).set_option("mode", params["modeId"])
                 return {}
             case "session/close":
-                await self._driver(params).aclose()
-                del self._sessions[params["sessionId"]]
+                self._driver(params)
+                await self._sessions.pop(params["sessionId"]).aclose()
                 return {}
             case "session/cancel":
                 self._driver(params).cancel()
@@ -142,14 +168,17 @@ class AcpAgent:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     async def _open(self, params: Json, opening: Opening, *, replays: bool = False) -> AcpDriver:
-        if opening.resume in self._sessions:  # it is opened again: in another window, or after a crash of the editor
-            await self._sessions.pop(opening.resume).aclose()
         flags = {**self._flags, "workspace": params["cwd"]}
         if folders := params.get("additionalDirectories"):
             flags["add_dirs"] = folders
         if servers := params.get("mcpServers"):
             flags["mcp_config"] = [*(flags.get("mcp_config") or ()), _entries(servers)]
         loaded = _loaded(flags).require_answer()
+        if (before := self._sessions.get(opening.resume or "")) is not None:
+            if before.session.settings.workspace != loaded.settings.workspace:
+                raise SettingsError(f"The session {opening.resume} belongs to {before.session.settings.workspace}.")
+            del self._sessions[before.session.id]  # it is opened again: in another window, or by an editor that crashed
+            await before.aclose()
         assert self.connection is not None
         driver = AcpDriver(Client(self.connection, self._capabilities), self._log)
         await driver.open(loaded, opening, lambda: _loaded(flags).settings, replays=replays)
@@ -170,8 +199,8 @@ class AcpAgent:
 
     async def aclose(self) -> None:
         """Close all sessions."""
-        for driver in self._sessions.values():
-            await driver.aclose()
+        while self._sessions:
+            await self._sessions.popitem()[1].aclose()
 
     # ── prompts ─────────────────────────────────────────────────────────────────────────────────
 
@@ -187,11 +216,16 @@ def _loaded(flags: Mapping[str, object]) -> LoadedSettings:
 
 
 def _entries(servers: Sequence[Json]) -> Json:
-    """The MCP servers of an editor in the form of .mcp.json."""
-    return {one["name"]: one | {key: _table(one[key]) for key in ("env", "headers") if key in one} for one in servers}
+    """The MCP servers of an editor in the form of .mcp.json. Raises SettingsError."""
+    found = {one["name"]: one | {key: _table(one[key]) for key in ("env", "headers") if key in one} for one in servers}
+    if len(found) < len(servers):
+        raise SettingsError("Two MCP servers of the editor have the same name; give one of them another name.")
+    return found
 
 
-def _table(pairs: Sequence[Json]) -> Json:
+def _table(pairs: object) -> Json:
+    if not isinstance(pairs, list) or not _are_objects(pairs):
+        raise SettingsError("env and headers of an MCP server are lists of objects with name and value.")
     return {one["name"]: one["value"] for one in pairs}
 
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
+from harness.base.external_text import visible
 from harness.events import (
     OWN_EFFORT,
     Effort,
@@ -140,9 +141,7 @@ class AcpDriver(SessionDriver):
 
     def _answer_prompts(self, end: PromptEnd) -> None:
         waiting, self._prompts = self._prompts, []
-        for prompt in waiting:
-            if not prompt.done():
-                prompt.set_result(end)
+        _answer(waiting, end)
 
     async def aclose(self) -> None:
         await super().aclose()
@@ -151,21 +150,23 @@ class AcpDriver(SessionDriver):
     def begun(self, item: Item) -> None:
         self._turn, self._problem = None, ""
         if isinstance(item, TypedLine) and not self.session.name and not self.session.conversation.turn:
-            self._update({"sessionUpdate": "session_info_update", "title": " ".join(item.text.split())[:80]})
+            self._update({"sessionUpdate": "session_info_update", "title": visible(" ".join(item.text.split())[:80])})
 
     def ended(self, end: ItemEnd, given_back: Sequence[str]) -> None:
         for line in given_back:
             self.show_line(Line("", f"not run, as you stopped: {line}"))
         if len(self.queue):
             return
-        self.later(self._end_prompts(self._end_of(end)))
+        self.later(self._end_prompts(self._end_of(end), tuple(self._beside)))
 
-    async def _end_prompts(self, end: PromptEnd) -> None:
-        """Answer the prompts once what runs beside the turn is shown."""
-        own = asyncio.current_task()
-        while others := [task for task in self._beside if task is not own]:
-            await asyncio.wait(others)
-        self._answer_prompts(end)
+    async def _end_prompts(self, end: PromptEnd, beside: Collection[asyncio.Task[None]]) -> None:
+        """Answer the prompts of this turn once what ran beside it is shown."""
+        prompts, self._prompts = self._prompts, []
+        try:
+            if beside:
+                await asyncio.wait(beside)
+        finally:
+            _answer(prompts, end)
 
     def _end_of(self, end: ItemEnd) -> PromptEnd:
         turn = self._turn
@@ -235,6 +236,12 @@ class AcpDriver(SessionDriver):
 
     def leave(self, code: int = 0) -> None:
         self.show_text("The editor closes the session.")
+
+
+def _answer(prompts: Sequence[asyncio.Future[PromptEnd]], end: PromptEnd) -> None:
+    for prompt in prompts:
+        if not prompt.done():
+            prompt.set_result(end)
 
 
 def _select(name: str, title: str, category: str, current: str, values: Mapping[str, str]) -> Json:

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from uuid import uuid4
 
+from harness.base.external_text import visible
 from harness.events import (
     Event,
     ItemStatus,
@@ -202,7 +203,7 @@ def _entries(items: Sequence[PlanItem] | None) -> list[Json]:
 
 
 def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
+    return {"type": "text", "text": visible(text)}
 
 
 def _content(text: str) -> Json:

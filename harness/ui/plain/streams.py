@@ -90,12 +90,11 @@ async def until_stopped(work: Coroutine[None, None, None], out: TextIO) -> int:
         try:
             await task
         except asyncio.CancelledError:
-            if left:
-                raise BrokenPipeError from None
-            if not signalled.number:
+            if not left and not signalled.number:
                 raise
-            return signalled.exit_code
-    return 0
+        if left:
+            raise BrokenPipeError
+        return signalled.exit_code if signalled.number else 0
 
 
 @contextmanager

@@ -400,7 +400,7 @@ def _message(line: bytes, number: int) -> Json:
     """The message in a line. Raises SettingsError."""
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError(f"Line {number} of standard input is not JSON: {error}.") from error
     if not isinstance(message, dict):
         raise SettingsError(f"Line {number} of standard input is not a JSON object.")

@@ -1,8 +1,12 @@
 """`harness acp` as a process, with an editor at the other end of its pipes."""
 
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from acp.schema import (
@@ -21,6 +25,7 @@ from tests.ui.program import Place, run, start
 
 pytestmark = pytest.mark.anyio
 
+TWIN: Said = {"name": "twin", "command": "true", "args": []}
 NOTICES: Said = {"session": {"notices": {}}}
 
 
@@ -89,6 +94,10 @@ async def editor(
         yield one
 
 
+def is_running(said: Said) -> bool:
+    return bool(said.get("params", {}).get("update", {}).get("status") == "in_progress")
+
+
 async def test_text_and_the_commands_that_can_be_typed(place: Place) -> None:
     async with editor(place, says("Hello.")) as one:
         answer = await one.answer(one.prompt("hi"))
@@ -136,7 +145,7 @@ async def test_cancel_during_a_question_and_during_a_command(place: Place) -> No
         one.choose(asked, None)
         assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
         number = one.prompt("second")
-        await one.agent.until(lambda said: said.get("params", {}).get("update", {}).get("status") == "in_progress")
+        await one.agent.until(is_running)
         one.agent.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": one.session}})
         assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
         assert (await one.answer(one.prompt("third")))["result"] == {"stopReason": "end_turn"}
@@ -283,7 +292,10 @@ async def test_what_is_unknown_is_an_error_and_ends_nothing(place: Place) -> Non
         odd: list[tuple[str, Said, str]] = [
             ("session/new", {"cwd": 3}, "cwd has to be a text"),
             ("session/new", {"cwd": str(place.folder), "mcpServers": ["p"]}, "mcpServers has to be a list"),
+            ("session/new", {"cwd": str(place.folder), "mcpServers": [TWIN, TWIN]}, "the same name"),
+            ("session/new", {"cwd": str(place.folder), "mcpServers": [TWIN | {"env": {"A": "b"}}]}, "are lists"),
             ("session/load", {"cwd": str(place.folder), "sessionId": 7}, "sessionId has to be a text"),
+            ("session/load", {"cwd": str(place.folder.parent)}, f"belongs to {place.folder}"),
             ("session/prompt", {"prompt": "hi"}, "prompt has to be a list"),
             ("session/prompt", {"prompt": []}, "The prompt is empty"),
             ("session/set_mode", {"modeId": "fast"}, "no permission mode fast"),
@@ -342,7 +354,7 @@ async def test_two_sessions_of_one_process_ask_and_end_by_themselves(place: Plac
 async def test_an_editor_that_dies_in_mid_turn_ends_the_turn_and_its_command(place: Place) -> None:
     async with editor(place, bash("sleep 60; touch made"), "--yolo") as one:
         one.prompt("wait")
-        await one.agent.until(lambda said: said.get("params", {}).get("update", {}).get("status") == "in_progress")
+        await one.agent.until(is_running)
         assert await one.agent.ends() == 0
     assert not (place.folder / "made").exists()
 
@@ -387,3 +399,73 @@ async def test_the_journal_is_that_of_a_session_by_hand(place: Place) -> None:
         for path in sorted(place.state.glob("sessions/*/*.jsonl"))
     ]
     assert first == second
+
+
+async def test_a_request_that_is_taken_back_ends_the_turn(place: Place) -> None:
+    async with editor(place, bash("sleep 60") + says("Next."), "--yolo") as one:
+        number = one.prompt("wait")
+        await one.agent.until(is_running)
+        one.agent.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": number}})
+        assert (await one.answer(number))["result"] == {"stopReason": "cancelled"}
+        assert (await one.answer(one.prompt("next")))["result"] == {"stopReason": "end_turn"}
+
+
+def git_that_waits(place: Place, go: Path) -> Path:
+    """The folder of a `git` whose diff waits for a file, in a repository."""
+    real = shutil.which("git") or "git"
+    git = place.folder.parent / "bin" / "git"
+    git.parent.mkdir()
+    wait = f'case "$*" in *diff*) until [ -e {go} ]; do sleep 0.05; done;; esac'
+    git.write_text(f'#!/bin/sh\n{wait}\nexec {real} "$@"\n')
+    git.chmod(0o755)
+    subprocess.run([real, "init", "-q"], cwd=place.folder, check=True)
+    return git.parent
+
+
+async def test_a_command_beside_a_turn_keeps_no_answer_back(place: Place) -> None:
+    go = place.folder.parent / "go"
+    path = f"{git_that_waits(place, go)}:{os.environ['PATH']}"
+    async with peer(place, says("Hello."), "acp", PATH=path) as agent:
+        one = Editor(place, agent)
+        await one.call("initialize", protocolVersion=1)
+        one.session = (await one.call("session/new", cwd=str(place.folder), mcpServers=[]))["sessionId"]
+        both = [one.prompt("/diff"), one.prompt("hi")]
+        await one.agent.until(lambda said: "Hello." in str(said))
+        await one.call("session/list")
+        go.touch()
+        for _ in range(2):
+            ended = await one.agent.until(lambda said: said.get("id") in both and "method" not in said)
+            assert ended["result"] == {"stopReason": "end_turn"}
+
+
+async def test_two_closings_at_once_are_one(place: Place) -> None:
+    async with editor(place, bash("sleep 60"), "--yolo") as one:
+        prompt = one.prompt("wait")
+        await one.agent.until(is_running)
+        first, second = one.send("session/close"), one.send("session/close")
+        assert "is not open" in (await one.answer(second))["error"]["message"]
+        await one.answer(first)
+        assert await one.agent.ends() == 0
+    ended = [said["result"] for said in one.agent.seen if said.get("id") == prompt and "method" not in said]
+    assert ended == [{"stopReason": "cancelled"}]
+
+
+async def test_an_editor_that_reads_no_more_cannot_keep_it(place: Place) -> None:
+    long = f'[[reply]]\ntext = "{"x" * 200_000}"\nchunk = 50\n'
+    async with editor(place, long) as one:
+        one.prompt("write")
+        await one.agent.until(lambda said: "xxx" in str(said))
+        one.agent.process.stdin.close()  # and the pipe is full
+        assert await one.agent.process.wait() == 0
+    async with editor(place, bash("sleep 60"), "--yolo") as one:
+        one.prompt("wait")
+        await one.agent.until(is_running)
+        one.agent.process.stop_reading()
+        assert await one.agent.process.wait() == 141
+
+
+async def test_control_characters_do_not_reach_the_editor(place: Place) -> None:
+    async with editor(place, says("\\u001b[2JDone.")) as one:
+        await one.answer(one.prompt("\x1b[31mred"))
+    assert one.text() == "\\x1b[2JDone."
+    assert one.of("session_info_update")[0]["title"] == "\\x1b[31mred"

@@ -338,6 +338,7 @@ async def test_a_failed_turn_is_an_error_with_the_reason(place: Place) -> None:
     ("line", "problem"),
     [
         ("{broken", "Line 1 of standard input is not JSON"),
+        ("[" * 100_000, "Line 1 of standard input is not JSON"),
         ("[]", "Line 1 of standard input is not a JSON object."),
         ('{"type": "new"}', "Standard input has a message that is not known"),
     ],
