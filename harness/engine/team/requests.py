@@ -188,8 +188,8 @@ class Requests:
         return None
 
     async def _do(self, effect: RequestEffect, request: Request, sender: Address) -> None:
-        mail, told = self._mail, notices.request_changed(request.id, word(request.kind), word(request.state))
-        text = f"{told} {request.by}: {request.why}" if request.why else f"{told} {request.by}"
+        mail, news = self._mail, notices.request_changed(request.id, word(request.kind), word(request.state))
+        text = f"{news} {request.by}: {request.why}" if request.why else f"{news} {request.by}"
         match effect:
             case RequestEffect.TELL_ASKER:
                 await mail(sender, request.asker, MailKind.ANSWER, text)

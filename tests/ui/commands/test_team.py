@@ -50,8 +50,33 @@ async def test_members_are_listed_shown_written_to_and_ended(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("line", "end"),
+    [
+        ("/team answer r1 agree", "r1 is agreed."),
+        ("/team answer r1 decline: too wide", "r1 is declined."),
+        ("/team answer R1 agree to nothing", "r1 is agreed."),
+    ],
+)
+async def test_the_user_answers_a_request_in_the_place_of_the_lead(tmp_path: Path, line: str, end: str) -> None:
+    plan = calls('{ name = "request", input = { kind = "plan", text = "Write it." } }')
+    script = (
+        calls(start("ann")) + says("Started.") + of_member(plan, "Look.") + of_member(says("I wait."), "r1 is with")
+    )
+    script += of_member(says("Good."), "by user")
+    async with sessions(tmp_path, script, team=True) as here, await here.open() as session:
+        await played(session.run("begin"))
+        await until_rest(session)
+        assert (await shown("/team", session)).splitlines()[-1] == "r1 plan from ann to lead, open: Write it."
+        assert await shown(line, session) == end
+        await until_rest(session)
+        assert "r1 plan" not in await shown("/team", session)
+
+
+@pytest.mark.parametrize(
     ("line", "sentence"),
     [
+        ("/team answer r7 agree", "There is no request 'r7'; without an answer: none."),
+        ("/team answer r1", "Type /team for the list"),
         ("/team say ann", "Type /team for the list"),
         ("/team say eve Hello.", "There is no 'eve'. Nobody else is there."),
         ("/team eve", "There is no member eve"),
