@@ -370,7 +370,9 @@ async def test_a_call_of_a_tool_that_no_server_has_says_why(place: Place) -> Non
     servers = {"p": practice(), "gone": {"command": "/nowhere/x"}}
     calls = [reply("mcp__p__ecko"), reply("mcp__gone__echo")]
     async with await place.session(calls, mcp_servers=servers) as session:
-        await played(session)
+        events = await played(session)
+        assert ends(events)[0].summary == "no such tool"
+        assert "the MCP server gone is not there" in ends(events)[1].summary
         results = [str(block.get("content")) for one in session.conversation.messages for block in one.content]
     said = [text for text in results if text.startswith("There is no tool")]
     assert said == [

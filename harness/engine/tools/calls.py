@@ -242,7 +242,8 @@ class ToolCalls:
     def _unknown(self, name: str) -> ToolResult:
         near, absence = self._toolbox.nearest(name), self._toolbox.absence(name)
         hint = absence or (f"did you mean {near}?" if near else f"there are {', '.join(self._toolbox.names)}.")
-        return ToolResult(f"There is no tool called {name}; {hint}", ToolOutcome.INVALID, "no such tool")
+        summary = shorten_line(absence.rstrip(".")) or "no such tool"
+        return ToolResult(f"There is no tool called {name}; {hint}", ToolOutcome.INVALID, summary)
 
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
