@@ -54,8 +54,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
     "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
+    "plan_script": {"base", "events", "policies", "journal", "tools", "engine", "session"},
     "ui": {"base", "events", "policies", "media", "journal", "settings", "session"},
-    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "ui"},
+    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "plan_script", "ui"},
     "__main__": {"cli"},
     "": {"agent", "base", "engine", "hooks", "session", "tools"},
 }
@@ -78,7 +79,7 @@ ORDER += [
     "team",
     "settings",
 ]
-ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]
+ORDER += ["engine", "agent", "session", "plan_script", "ui", "cli", "__main__"]
 """From the bottom up: no package imports a later one."""
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}

@@ -40,6 +40,10 @@ def run(command: str, options: Namespace) -> int:
             return _watch(_settings(options), options)
         case "replay":
             return _replay(_settings(options), options)
+        case "run":
+            from harness.cli.run import run_plan
+
+            return run_plan(options, options.script, tuple(options.arguments))
         case "cron":
             from harness.cli.cron import cron
 

@@ -140,7 +140,7 @@ class _Place:
         """The place behind these words."""
         command = words[0] if words and words[0] in COMMANDS else ""
         parsers = [command_parser(command)] if command else [agent_parser()]
-        place = cls(*parsers, *([agent_parser()] if command in ("serve", "acp") else ()))
+        place = cls(*parsers, *([agent_parser()] if command in ("serve", "acp", "run") else ()))
         for word in words[1:] if command else words:
             place = place._next(word)
         return place

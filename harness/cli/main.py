@@ -74,6 +74,8 @@ def _run(arguments: list[str]) -> int:
                 namespace = agent_parser().parse_args(command_parser(command).parse_known_args(rest)[1])
                 if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
                     _refuse("harness acp takes no prompt and no session; the editor names them.")
+            case "run":
+                namespace = _running(rest)
             case "mcp" if rest[:1] == ["serve"]:
                 namespace = _serving_tools(rest[1:])
             case _:
@@ -105,6 +107,20 @@ def _serving(arguments: list[str]) -> "Namespace":
     app = agent_parser().parse_args(namespace.of_app)
     if app.print is not None or app.plain or app.version:
         parser.error("-p, --plain and --version cannot be used with serve")
+    return namespace
+
+
+def _running(arguments: list[str]) -> "Namespace":
+    """The flags of `run` are those of harness, with some of its own; what follows `--` is for the script."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if {"-h", "--help"} & set(arguments[:end]):
+        return command_parser("run").parse_args(["--help"])
+    namespace, rest = agent_parser().parse_known_args(arguments[:end])
+    own = command_parser("run").parse_args([*filter(None, [namespace.prompt]), *rest, *arguments[end:]])
+    alone = (namespace.print, namespace.json_schema, namespace.input_format)
+    if any(one is not None for one in alone) or namespace.go_on or namespace.fork_session:
+        _refuse("harness run takes no prompt and none of -p, -c, --fork-session, --json-schema and --input-format.")
+    vars(namespace).update(vars(own))
     return namespace
 
 

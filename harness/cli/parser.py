@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
     "check": "check an exercise of the course, show a hint, or take the final exam",
+    "run": "run a plan: a Python script that lets agents work",
     "doctor": "show the settings, their origins, and problems",
     "sessions": "list the sessions of this folder",
     "breakers": "show the circuit breakers of a session, at its end or at any step",
@@ -234,6 +235,12 @@ def command_parser(command: str) -> "ArgumentParser":
             _practice(parser)
         case "completion":
             add("shell", choices=("bash", "zsh", "fish"), help="the shell; its script begins with how to load it")
+        case "run":
+            parser.usage = "harness run PLAN.py [ARG …] [--seed N] [--yes] [--resume [ID]] [flags of harness]"
+            add("script", metavar="FILE", help="a file with `async def main(plan)`")
+            add("arguments", metavar="ARG", nargs="*", help="for the script; after -- also those that begin with -")
+            add("--seed", type=int, metavar="N", help="of the random numbers of the script (0)")
+            add("--yes", action="store_true", help="start without a question")
         case "acp":
             parser.usage = "harness acp [flags of harness]"
         case "serve":

@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from harness import skills
-from harness.base.concurrency import in_thread, shielded
+from harness.base.concurrency import in_thread, shielded, unless
 from harness.base.external_text import sendable
 from harness.checkpoints.git import GitError, ask
 from harness.engine.hooks import SubmittedPrompt
@@ -23,6 +23,8 @@ from harness.model.invariants import paused
 from harness.policies.recovery import Continue, Stop, at_answer, before_turn
 from harness.skills import SKILL
 
+LedEnd = tuple[TransitionCode, str, str]
+"""How a turn ended that a program led: the code, the reason in one line, the answer."""
 GIT_S = 2.0
 """Seconds for the question of the branch."""
 _ON_A_BRANCH = re.compile(r"refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,200})\n?")
@@ -156,6 +158,27 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, _working_time(parts)))
+
+
+async def led(parts: AgentParts, text: str, work: Callable[[], Coroutine[None, None, LedEnd]]) -> None:
+    """A turn that a program leads in place of the model: `work` is cancelled when the user interrupts it."""
+    core, conversation = parts.core, parts.core.conversation
+    core.shared.retries.begin_turn()
+    await core.shared.connection.open()
+    turn = begin(parts, text, core.choice.model)
+    working = asyncio.ensure_future(work())
+    try:
+        ended = await unless(core.signals.interrupt, working)
+    finally:
+        await shielded(asyncio.wait({working}))  # its subagents come to their ends
+    code, reason, answer = ended or (TransitionCode.ABORTED_TOOLS, "interrupted", "")
+    if answer:
+        turn.add(_texts(answer))
+    if code is TransitionCode.COMPLETED and answer:
+        conversation.add("user", _texts(sendable(text)), Origin.PROMPT)
+        conversation.add("assistant", _texts(sendable(answer)), Origin.REPLY)
+    _report_notices(parts)
+    conversation.emit(turn.ended(Stop(turn.state, reason, code), conversation, _working_time(parts)))
 
 
 GIVES_TASKS_BACK = frozenset(

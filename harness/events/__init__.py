@@ -15,6 +15,7 @@ from harness.events import (
     loops,
     mcp,
     messages,
+    plan_script,
     questions,
     sandbox,
     schedule,
@@ -33,6 +34,7 @@ from harness.events.hooks import *  # noqa: F403
 from harness.events.loops import *  # noqa: F403
 from harness.events.mcp import *  # noqa: F403
 from harness.events.messages import *  # noqa: F403
+from harness.events.plan_script import *  # noqa: F403
 from harness.events.questions import *  # noqa: F403
 from harness.events.sandbox import *  # noqa: F403
 from harness.events.schedule import *  # noqa: F403
@@ -52,6 +54,7 @@ __all__ += hooks.__all__
 __all__ += loops.__all__
 __all__ += mcp.__all__
 __all__ += messages.__all__
+__all__ += plan_script.__all__
 __all__ += questions.__all__
 __all__ += sandbox.__all__
 __all__ += schedule.__all__

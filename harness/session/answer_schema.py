@@ -119,6 +119,12 @@ class AnswerSchema:
             raise SchemaMismatch(f"{found.json_path}: {message}")
         return value
 
+    @property
+    def problem(self) -> str:
+        """Why this is not a valid JSON schema; empty: it is one."""
+        found = self._problem()
+        return found[1] if found else ""
+
     def _validator(self) -> "Validator":
         from jsonschema import Draft202012Validator
         from jsonschema.validators import validator_for

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
 from hashlib import sha256
@@ -23,6 +23,7 @@ from harness.engine.core import web_access
 from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
+from harness.engine.turn_lifecycle import LedEnd, led
 from harness.engine.user_commands import UserCommands
 from harness.engine.worktrees import worktrees_for
 from harness.events import Event, Notice, ToolCall, TransitionCode, TurnEnded, WorktreeLeft
@@ -148,6 +149,13 @@ class Session:
     def run(self, prompt: str) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield the events of the turn; the last one is `TurnEnded`."""
         return self._agent.run(prompt)
+
+    def run_script(self, typed: str, work: Callable[[], Coroutine[None, None, LedEnd]]) -> AsyncGenerator[Event, None]:
+        """Let a program lead a turn in place of the model, with the subagents of this session; `typed` is its command.
+
+        An interruption cancels `work`.
+        """
+        return self._parts.core.turns.events(partial(led, self._parts, typed, work))
 
     def run_command(self, command: CommandFile, arguments: str) -> AsyncGenerator[Event, None]:
         """Run the prompt of a command file, with its model and only its tools."""

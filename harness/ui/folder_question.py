@@ -53,9 +53,16 @@ def _ask(loaded: "LoadedSettings", source: TextIO, out: TextIO) -> bool:
     risky = any(not claim.optional for claim in loaded.claims)
     servers = any(claim.name.startswith(".mcp.json") for claim in loaded.claims)
     print(f"\n{RISK if risky else SERVERS if servers else COST}", file=out)
+    return confirmed("Trust them? yes: until they change / no: ignore them", source, out)
+
+
+def confirmed(question: str, source: TextIO, out: TextIO) -> bool:
+    """Ask a question whose default is no. False without a terminal, where nothing is asked."""
+    if not (source.isatty() and out.isatty()):
+        return False
     with suppress(termios.error, OSError, ValueError):  # keys typed before the question are no answer
         termios.tcflush(source.fileno(), termios.TCIFLUSH)
-    print("Trust them? yes: until they change / no: ignore them [no] ", end="", file=out, flush=True)
+    print(f"{question} [no] ", end="", file=out, flush=True)
     answer = source.readline()
     if not answer.endswith("\n"):
         print(file=out)

@@ -30,7 +30,7 @@ def test_every_visible_flag_of_every_parser_is_a_candidate(command: str) -> None
     }
     found = set(values(*([command] if command else []), "--"))
     assert written <= found
-    assert command in ("serve", "acp") or found == written
+    assert command in ("serve", "acp", "run") or found == written
     assert "--reopen" not in found
 
 
@@ -57,6 +57,8 @@ def test_every_visible_flag_of_every_parser_is_a_candidate(command: str) -> None
         ("-p --output-f", ["--output-format"]),
         ("--yolo --no-trust", ["--no-trust-folder"]),
         ("serve --port 1 --mod", ["--model"]),
+        ("run ", [":files"]),
+        ("run plan.py --mod", ["--model"]),
         ("no such -", values("--")),
     ],
 )

@@ -124,6 +124,7 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
 }
 """What the program below a comment on a page says."""
 NOT_ALONE = {
+    ("docs/plans.md", "plan"): "`harness run` runs it: tests/cli/test_run.py does so",
     ("docs/hooks.md", "command"): "it reads the events on its standard input: test_hooks.py starts it so",
 }
 """Blocks that cannot run alone, and where they are run."""

@@ -110,6 +110,7 @@ class SubagentFactory:
                 tools=[tool for tool in parent.core.own_tools if tool.name in spec.tools],
                 standard=[*(name for name in spec.tools if name not in own), *(tool.name for tool in seated)],
                 asker=spec.asker,
+                answer_format=spec.answer_format,
                 conversation=conversation,
                 outputs=parent.core.outputs / spec.agent,
                 parent=Parent(parent, spec.role, spec.seat),

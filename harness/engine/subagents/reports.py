@@ -21,6 +21,7 @@ from harness.events import (
     AgentMoved,
     Effort,
     Event,
+    Json,
     Message,
     MessageAdded,
     Origin,
@@ -82,6 +83,8 @@ class SubagentSpec:
     """Of a member, whose limit of money holds for all its tasks; None: it is none."""
     workspace: Path | None = None
     """The working tree that it works in; None: that of its earlier tasks, or of the parent."""
+    answer_format: Json | None = None
+    """The `output_config.format` of its answers; None: any text."""
 
 
 class Subagent(Protocol):

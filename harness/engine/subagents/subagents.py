@@ -42,6 +42,7 @@ from harness.events import (
     ArrivalKind,
     Arrived,
     Event,
+    Json,
     Message,
     MovedToBackground,
     MoveReason,
@@ -84,6 +85,24 @@ class MemberTask:
     """The working tree that it works in; None: that of its earlier tasks, or of the parent."""
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptTask:
+    """A task that a plan script gives to a subagent of its own."""
+
+    call_id: str
+    description: str
+    """The task in a few words."""
+    prompt: str
+    tools: tuple[str, ...] | None
+    """None: all that its kind may have."""
+    kind: str
+    seat: Seat
+    workspace: Path | None = None
+    """The working tree that it works in; None: that of the session."""
+    answer_format: Json | None = None
+    """The `output_config.format` of its answers; None: any text."""
+
+
 @dataclass(slots=True, eq=False)
 class _Task:
     """One task of one agent."""
@@ -93,6 +112,8 @@ class _Task:
     tools: tuple[str, ...]
     member: MemberTask | None = None
     """None: the agent is no member."""
+    script: ScriptTask | None = None
+    """None: no script gave it."""
     stopped: str = ""
     """Why it is to end; empty: it is not."""
     report: SubagentReport = INTERRUPTED
@@ -264,6 +285,21 @@ class Subagents:
         row = first_row(created, self._clock.now())
         known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
 
+    # ── plan scripts ────────────────────────────────────────────────────────────────────────────
+
+    async def carry_out(self, script: ScriptTask, agent: str = "") -> tuple[str, SubagentReport]:
+        """Run a task of a script; returns the id of its subagent, which continues where `agent` is given.
+
+        Raises HarnessError for tools and kinds that there are not. A cancellation ends the subagent and is passed on.
+        """
+        tools = self.tools_for(script.kind, script.tools)
+        if not agent and (full := self._full()) is not None:
+            return "", SubagentReport(AgentEnd.NOT_STARTED, full.summary.removeprefix("not started: "))
+        known = self._known[agent] if agent else self._new()
+        task = _Task(script.prompt, tools, script=script)
+        self._order(known, task, script.kind, script.description, script.call_id, background=False)
+        return known.agent, await self._carried_out(known, task)
+
     # ── members ─────────────────────────────────────────────────────────────────────────────────
 
     def enlist(self) -> str:
@@ -411,14 +447,15 @@ class Subagents:
 
     async def _work(self, known: _Known, task: _Task) -> None:
         kind, member = self.kinds.get(self._kind_of.get(known.agent, "")), task.member
-        name = member.name if member else known.agent
+        name, given = member.name if member else known.agent, member or task.script
         order = SubagentSpec(
             *(known.agent, task.tools, SubagentAsker(self._asker, name), known.begun, known.messages),
             model=model_named(kind.model) if kind and kind.model else "",
             effort=kind.effort if kind else None,
             role="\n\n".join(filter(None, (member.role if member else "", kind.prompt if kind else ""))),
-            workspace=member.workspace if member else None,
-            seat=member.seat if member else None,
+            workspace=given.workspace if given else None,
+            seat=given.seat if given else None,
+            answer_format=task.script.answer_format if task.script else None,
         )
         try:
             subagent = self._create(order)

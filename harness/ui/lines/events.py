@@ -49,6 +49,7 @@ from harness.events import (
     OutputCapChanged,
     PermissionAnswered,
     PermissionAsked,
+    PhaseStarted,
     PlanHandedOver,
     PlanReminded,
     Projection,
@@ -397,7 +398,7 @@ def _job_line(event: Event) -> Line | None:
             return None
 
 
-# ── worktrees ───────────────────────────────────────────────────────────────────────────────────
+# ── worktrees and plan scripts ──────────────────────────────────────────────────────────────────
 
 
 def _worktree_line(event: Event) -> Line | None:
@@ -408,6 +409,8 @@ def _worktree_line(event: Event) -> Line | None:
             return Line("·", f"worktree {name} ({where}) in {path}{left}")
         case WorktreeLeft():
             return Line("·", left_line(event))
+        case PhaseStarted(name=name):
+            return Line("▸", name)
         case MergeDecided(branch=branch, what=what, detail=detail):
             tone = Tone.TROUBLE if what in ("conflict", "red", "given back") else Tone.QUIET
             text = " ".join(filter(None, (branch, what)))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import shlex
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
@@ -72,6 +73,16 @@ class OutputFormat(StrEnum):
     """Every event as a line of JSON, the result object last."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A program that leads the session in place of a prompt."""
+
+    begin: Callable[[Session], AsyncGenerator[Event, None]]
+    """Its turn."""
+    again: tuple[str, ...]
+    """The command that resumes it; the id of the session follows."""
+
+
 async def headless(
     loaded: LoadedSettings,
     prompt: str,
@@ -81,18 +92,21 @@ async def headless(
     err: TextIO,
     *,
     schema: "AnswerSchema | None" = None,
+    lead: Lead | None = None,
     reread: Callable[[], Settings],
     log: logging.Logger,
 ) -> int:
-    """Answer one prompt and return the exit code; with a `schema` the answer is JSON that fits it.
+    """Answer one prompt and return the exit code; with a `schema` the answer is JSON that fits it. A `lead` answers in
+    place of the model; `prompt` is then only its name.
 
     Raises HarnessError if the session cannot be opened or an attachment cannot be read, and BrokenPipeError, after
     closing the session, if the reader of `out` has gone.
     """
     checked = partial(attachment_problem, prompt, loaded.settings.workspace)
-    if mentions(prompt) and (problem := await in_thread(checked)):
+    if lead is None and mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
+    output.again = lead.again if lead else ()
     answer_format = None if schema is None else schema.output_format(lazy_sdk=loaded.settings.lazy_sdk)
     opened = open_session(
         loaded,
@@ -114,12 +128,13 @@ async def headless(
                     print_note(line.text, err)
                 if session.skipped_lines:
                     print_note(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
-                if problem := session.context.too_long(prompt):
+                if lead is None and (problem := session.context.too_long(prompt)):
                     raise SettingsError(problem)
                 output.planning = session.permissions.mode == "plan"
                 if output.planning and schema is not None:
                     raise SettingsError("--json-schema asks for an answer and plan mode for a plan; give one of them.")
-                end, fits = await _answer(session, prompt, output, signalled, schema)
+                begun = lead.begin(session) if lead else _begun(session, prompt, _added(session, schema))
+                end, fits = await _answer(session, begun, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
                 raise
@@ -131,10 +146,19 @@ async def headless(
     return signalled.exit_code if signalled.number else output.exit_code(end)
 
 
+def _added(session: Session, schema: "AnswerSchema | None") -> str:
+    """What asks for the schema in words, where the request does not."""
+    return schema.instruction() if schema is not None and not session.asks_for_format else ""
+
+
 async def _answer(
-    session: Session, prompt: str, output: "_Output", signalled: SignalState, schema: "AnswerSchema | None"
+    session: Session,
+    begun: AsyncGenerator[Event, None],
+    output: "_Output",
+    signalled: SignalState,
+    schema: "AnswerSchema | None",
 ) -> tuple[TurnEnded, bool]:
-    """Run the prompt, then a turn for each result of background work, and one more if the answer does not fit the
+    """Play the turn, then a turn for each result of background work, and one more if the answer does not fit the
     schema. The second value: whether it fits, or there is no schema."""
     wait = BackgroundWait(session, session.settings.background_wait_s, output.note)
 
@@ -144,8 +168,7 @@ async def _answer(
 
     signalled.interrupts(stop)
     before = session.conversation.spend
-    added = schema.instruction() if schema is not None and not session.asks_for_format else ""
-    ends = [await output.play(_begun(session, prompt, added))]
+    ends = [await output.play(begun)]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= most_arrivals(session) and not wait.given_up:
         if output.plan is not None:
             break
@@ -235,6 +258,8 @@ class _Output:
         """Why what a command was to do after its answer was not done; empty: nothing failed."""
         self._out = out
         self._err = err
+        self.again: tuple[str, ...] = ()
+        """The command that resumes the session, without its id; empty: that of a prompt."""
         self._summary = SubagentSummary(time.monotonic)
         self._outside: list[Event] = []
         """Events outside of turns that were not written yet."""
@@ -302,11 +327,11 @@ class _Output:
             write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
             print_note(
-                f"harness: the answer does not fit the schema: {structured.why}{_how_to_resume(end, session)}",
+                f"harness: the answer does not fit the schema: {structured.why}{self._how_to_resume(end, session)}",
                 self._err,
             )
         if end.code is not TransitionCode.COMPLETED:
-            print_note(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
+            print_note(f"harness: {end.reason} ({end.code}){self._how_to_resume(end, session)}", self._err)
         if self._lacks_plan(end):
             print_note(f"harness: {NO_PLAN}", self._err)
         if self._failed:
@@ -314,6 +339,13 @@ class _Output:
         if end.denials and self.plan is None:
             print_note(_denied(end, self.exit_code(end)), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
+
+    def _how_to_resume(self, end: TurnEnded, session: Session) -> str:
+        """The command that resumes the session, to append to the reason why its turn ended."""
+        if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
+            return ""
+        command = shlex.join((*self.again, session.id)) if self.again else f'harness -p --resume {session.id} "go on"'
+        return f"; to continue: {command}"
 
     def exit_code(self, end: TurnEnded) -> int:
         """The exit code after this end. A proposed plan is a whole answer, whatever was refused on the way."""
@@ -354,13 +386,6 @@ class _Output:
     def _print_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
             print_note(str(line), self._err)
-
-
-def _how_to_resume(end: TurnEnded, session: Session) -> str:
-    """The command that resumes the session, to append to the reason why its turn ended."""
-    if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
-        return ""
-    return f'; to continue: harness -p --resume {session.id} "go on"'
 
 
 NO_PLAN = "no plan was proposed in plan mode; ask for one, or choose another --permission-mode"
