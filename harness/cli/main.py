@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from harness.cli.parser import COMMANDS, agent_parser, command_parser, flags
+from harness.cli.parser import COMMANDS, agent_parser, command_parser, flags, run_options
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -111,16 +111,11 @@ def _serving(arguments: list[str]) -> "Namespace":
 
 
 def _running(arguments: list[str]) -> "Namespace":
-    """The flags of `run` are those of harness, with some of its own; what follows `--` is for the script."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    if {"-h", "--help"} & set(arguments[:end]):
-        return command_parser("run").parse_args(["--help"])
-    namespace, rest = agent_parser().parse_known_args(arguments[:end])
-    own = command_parser("run").parse_args([*filter(None, [namespace.prompt]), *rest, *arguments[end:]])
+    """The flags of `run` are those of harness, with some of its own."""
+    namespace = run_options(arguments)
     alone = (namespace.print, namespace.json_schema, namespace.input_format)
     if any(one is not None for one in alone) or namespace.go_on or namespace.fork_session:
         _refuse("harness run takes no prompt and none of -p, -c, --fork-session, --json-schema and --input-format.")
-    vars(namespace).update(vars(own))
     return namespace
 
 

@@ -249,6 +249,17 @@ def command_parser(command: str) -> "ArgumentParser":
     return parser
 
 
+def run_options(arguments: list[str]) -> "Namespace":
+    """The flags of harness and of `run`, in any order with the arguments of the script; what follows `--` is one."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    if {"-h", "--help"} & set(arguments[:end]):
+        command_parser("run").parse_args(["--help"])
+    namespace, rest = agent_parser().parse_known_args(arguments[:end])
+    own = command_parser("run").parse_intermixed_args([*filter(None, [namespace.prompt]), *rest])
+    vars(namespace).update(vars(own) | {"arguments": [*own.arguments, *arguments[end + 1 :]]})
+    return namespace
+
+
 def _learn(parser: "ArgumentParser") -> None:
     add = parser.add_argument
     add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.cli.parser import run_options
 from harness.events import AgentCreated, Event, PhaseStarted, ScriptResult, TurnEnded, TurnStarted
 from harness.journal import read
 from tests.pages.blocks import every_block
@@ -239,6 +240,12 @@ async def test_agents_in_worktrees_leave_the_folder_as_it_is(place: Place) -> No
     assert ended.code == 0, ended.err
     assert not [*place.folder.glob("*.txt")]
     assert sorted(one.name for one in place.state.glob("worktrees/*/*/*.txt")) == ["one.txt", "two.txt"]
+
+
+def test_arguments_and_flags_come_in_any_order() -> None:
+    given = run_options(["--model", "m", "plan.py", "a", "--seed", "7", "b", "--yes", "-r", "--", "-x", "--"])
+    assert (given.script, given.arguments, given.seed, given.yes) == ("plan.py", ["a", "b", "-x", "--"], 7, True)
+    assert (given.model, given.resume) == ("m", "")
 
 
 async def test_the_plan_of_the_page_runs(place: Place) -> None:

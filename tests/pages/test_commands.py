@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.main import main
-from harness.cli.parser import COMMANDS, agent_parser, command_parser
+from harness.cli.parser import COMMANDS, agent_parser, command_parser, run_options
 from harness.practice.faults.model_orders import order_of
 from harness.practice.faults.tool_orders import tool_order_of
 from harness.ui.commands.commands import COMMANDS as SLASH
@@ -28,6 +28,7 @@ NOT_RUN = {
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
     "harness mcp": "starts programs that are not installed everywhere; tests/cli/test_mcp.py",
     "harness --worktree": "wants a repository; tests/session/test_worktrees.py",
+    "harness run": "wants a script; tests/cli/test_run.py",
     "harness check": "wants an exercise; tests/chapters/course",
 }
 """Commands that are parsed and not run here, and the test that runs them."""
@@ -102,6 +103,8 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
         elif words[0] in ("serve", "acp"):
             _, of_app = command_parser(words[0]).parse_known_args(words[1:])
             agent_parser().parse_args(of_app)
+        elif words[0] == "run":
+            run_options(words[1:])
         else:
             command_parser(words[0]).parse_args(words[1:])
 
