@@ -34,6 +34,7 @@ class _PlanSeat:
 
     tools: tuple[Tool, ...] = ()
     waits = False
+    blocked = ""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
