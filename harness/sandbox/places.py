@@ -221,6 +221,11 @@ class Places:
             tuple(sorted({path for each in found for path in each.of_git}.intersection(obeyed))),
         )
 
+    def without_keys(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of the paths that are neither a file nor a folder of keys."""
+        marks = self._marks
+        return tuple(path for path in paths if not (marks.is_key(path) or marks.holds_only_keys(path)))
+
     def _programs_in(self, roots: Sequence[str]) -> Iterator[str]:
         """The folders of PATH in a workspace that holds the home: what is in them, the user runs everywhere."""
         tops = [root for root in roots if _in(self._home, (root,))]

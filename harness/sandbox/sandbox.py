@@ -204,6 +204,8 @@ class Sandbox:
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if machine is None or level is SandboxLevel.NONE:
             return None
+        if allowance.server:  # its entry may come from a folder
+            allowance = replace(allowance, paths=self._places().without_keys(allowance.paths))
         profile = profile_for(name, machine, allowance)
         if enforcers.state.by == "landlock":
             return partial(by_landlock, profile)

@@ -15,6 +15,8 @@ import pytest
 
 from harness.processes import Processes, ProcessLimits, ProcessResult
 from harness.sandbox import Allowance, ProfileName, SandboxError, SandboxLevel
+from harness.sandbox.marked_files import Marks
+from harness.sandbox.places import Places
 from harness.sandbox.proxy import CommandNetwork
 from harness.sandbox.sandbox import Sandbox, without_secrets
 from harness.sandbox.system_calls import namespace_filter
@@ -95,6 +97,34 @@ async def test_a_path_that_the_user_allows_one_command_is_its_own(shell: Shell, 
         await child.wait()
         assert [path.name for path in (tmp_path / "outside").iterdir()] == ["new"] * len(allowed)
         (tmp_path / "outside" / "new").unlink(missing_ok=True)
+
+
+@full
+async def test_keys_that_the_entry_of_a_server_names_stay_hidden(
+    tmp_path: Path, root: Path, trace: Trace, limits: ProcessLimits
+) -> None:
+    keys, notes, key = tmp_path / "keys", tmp_path / "notes", tmp_path / "more" / "id"
+    for file in (keys / "id", notes / "n", key):
+        file.parent.mkdir()
+        file.write_text(f"{file.parent.name}\n")
+    marks = Marks(lambda path: path == str(key) or path.startswith(f"{keys}/"), lambda path: False)
+    places = Places(str(Path.home()), os.environ, marks)
+    sandbox = Sandbox(places=lambda: places, roots=lambda _: (root,), search_path=os.environ["PATH"])
+    processes = Processes(limits, sandbox=sandbox)
+    heard = bytearray()
+    child = await processes.pipe(
+        ("bash", "-c", f"cat {keys}/id {notes}/n {key}; touch {keys}/new {notes}/new"),
+        cwd=root,
+        environment=trace.environment,
+        sink=heard.extend,
+        profile=WORK,
+        allowance=Allowance((str(keys), str(notes), str(key)), server=True),
+    )
+    await child.wait()
+    await processes.aclose()
+    await sandbox.aclose()
+    assert [f"{name}\n".encode() in heard for name in ("keys", "notes", "more")] == [False, True, False]
+    assert ((keys / "new").exists(), (notes / "new").exists()) == (False, True)
 
 
 @full
