@@ -41,5 +41,5 @@ class ScriptResult(Event):
     """The answer; of a failure, the text so far."""
     reason: str = ""
     """One line; empty where it answered."""
-    at: float = 0.0
+    answered_at: float = 0.0
     """Unix time."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 OURS = frozenset(
     {"agent", "ask_user", "bash", "edit_file", "forget", "glob", "grep", "kill_background", "list_background"}
-    | {"message", "roster", "team_start", "team_stop"}
+    | {"answer", "message", "request", "roster", "team_start", "team_stop"}
     | {"monitor_background", "read_background", "read_file", "recall", "remember", "schedule_create", "schedule_delete"}
     | {"schedule_list", "skill", "task_claim", "task_create", "task_get", "task_list", "task_update", "todo_write"}
     | {"web_fetch", "web_search", "write_file"}

@@ -107,7 +107,7 @@ class AgentCall:
 
     async def _run(self) -> Any:
         result, value = await self._runner.run(self.order)
-        self._branch.time = max(self._branch.time, result.at)
+        self._branch.time = max(self._branch.time, result.answered_at)
         if result.end is AgentEnd.ANSWERED:
             return value
         failed = AgentFailed(self.order.name, result.end, result.reason, result.text)

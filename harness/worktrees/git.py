@@ -14,6 +14,7 @@ from harness.processes import Processes
 from harness.processes.git_safety import QUIET
 from harness.processes.outcome import ProcessLimits
 from harness.processes.search_path import own_search_path
+from harness.sandbox import ProfileName
 
 TIME_S = 300.0
 """For one command; a checkout of a large repository takes long."""
@@ -75,6 +76,7 @@ class Git:
                 sink=printed.extend,
                 errors=complaint.extend,
                 limits=ProcessLimits(time_s=TIME_S),
+                profile=ProfileName.FREE,
             )
         except OSError as error:
             raise WorktreeError(f"git cannot be started in {cwd}: {error.strerror or error}.") from error

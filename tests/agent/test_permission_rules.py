@@ -203,7 +203,9 @@ async def test_every_tool_that_takes_a_path_is_decided_by_it_and_has_a_name_for_
     folder = tmp_path / "skills" / "review"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(skill("review", "Reads code.", "Look twice."))
-    async with stage(tmp_path, says("Done."), ask_user="first", board="session", schedule_tools=True) as here:
+    async with stage(
+        tmp_path, says("Done."), ask_user="first", board="session", schedule_tools=True, team=True
+    ) as here:
         toolbox = here.agent.parts.toolbox
     assert set(toolbox.names) == OURS - {"web_search", "web_fetch"}
     around, opened = Surroundings("/w", "/home/ada"), set()

@@ -28,7 +28,7 @@ class Slow:
             await asyncio.sleep(0)
         end = AgentEnd.FAILED if order.prompt == "b" else AgentEnd.ANSWERED
         at = float(len(order.position) + len(order.prompt))
-        return ScriptResult(order.position, order.digest, "a1", end, order.prompt, at=at), order.prompt.upper()
+        return ScriptResult(order.position, order.digest, "a1", end, order.prompt, answered_at=at), order.prompt.upper()
 
     def ask(self, order: AgentOrder) -> None:
         assert order.position not in self.asked

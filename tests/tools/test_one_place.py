@@ -19,6 +19,7 @@ ALLOWED = {
     "tools/tree.py": "the one place",
     "tools/files.py open_inside": "opens through the tree",
     "tools/grep_worker.py main": "opens through the tree",
+    "tools/held_commands.py _words": "compares files that others obey; not shown",
     "tools/output.py CommandOutput": "writes the long output of a call, into the folder of the session",
     "tools/ignored_files.py _with_rules_of": "rules of git, which are not shown",
     "tools/seen_files.py SeenFiles": "compares a file that the agent has read; not shown",
