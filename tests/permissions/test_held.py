@@ -178,8 +178,9 @@ CHAINED = [
     line
     for line in (*lines(__file__, "held"), *lines(__file__, "asked"))
     if not re.search(r"\bcd |\n|localhost|127\.0|& |&$|then$|^ps|^docker ps|'<<'", line)
+    and not re.match(r"git (config|remote (add|rename|set-url)|branch (-[mMu]|--))", line)
 ]
-"""Lines whose parts mean the same in a chain."""
+"""Lines whose parts mean the same in a chain; one that changes nothing but settings of git is asked about alone."""
 
 
 @given(
