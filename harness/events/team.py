@@ -122,6 +122,8 @@ class MailSent(Event):
     kind: MailKind
     text: str
     """Its beginning; all of it is in the mailbox."""
+    key: str = ""
+    """What is sent once only: the id of a call of message, or a request and its state, such as "r1 answered"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +201,5 @@ class RequestChanged(Event):
     """Name of the agent, "user", or "program"."""
     why: str = ""
     """The answer, or the reason."""
+    digest: str = ""
+    """Of a plan that the user changed while agreeing: the digest of the text that counts."""

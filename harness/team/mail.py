@@ -49,6 +49,8 @@ class Mail:
     body: str
     sent_at: float
     """Unix time."""
+    key: str = ""
+    """As in its draft."""
 
 
 class MailStore(Protocol):
@@ -126,7 +128,8 @@ class MemoryMail:
             if isinstance(found, MailRefused):
                 return found
             at = self._clock.now()
-            sent = tuple(self._appended(Mail(0, draft.sender, one, draft.kind, draft.body, at)) for one in found)
+            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, at, draft.key) for one in found)
+            sent = tuple(map(self._appended, mails))
             if draft.key:
                 self._sent[draft.sender, draft.key] = sent
             return sent
@@ -188,7 +191,7 @@ CREATE INDEX of_recipient ON mail (recipient, recipient_generation, id);
 CREATE INDEX of_key ON mail (sender, sender_generation, key);
 CREATE TABLE unreadable (id INTEGER PRIMARY KEY);
 """
-COLUMNS = "id, sender, sender_generation, recipient, recipient_generation, kind, body, sent_at"
+COLUMNS = "id, sender, sender_generation, recipient, recipient_generation, kind, body, sent_at, key"
 SCHEMA = SqliteSchema(
     application=0x6861746D,
     version=1,
@@ -255,8 +258,8 @@ class SqliteMail:
             found = recipients(draft, _boxes(connection), self._limits)
             if isinstance(found, MailRefused):
                 return found
-            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, 0.0) for one in found)
-            return tuple(self._appended(connection, mail, draft.key) for mail in mails)
+            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, 0.0, draft.key) for one in found)
+            return tuple(self._appended(connection, mail) for mail in mails)
 
         return self._do(step)
 
@@ -279,10 +282,10 @@ class SqliteMail:
     def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
         return self._worker.do(lambda file: file.transact(step))
 
-    def _appended(self, connection: sqlite3.Connection, mail: Mail, key: str = "") -> Mail:
+    def _appended(self, connection: sqlite3.Connection, mail: Mail) -> Mail:
         at = self._clock.now()
-        row = (*_key(mail.sender), *_key(mail.recipient), str(mail.kind), mail.body, at, key)
-        cursor = connection.execute(f"INSERT INTO mail ({COLUMNS}, key) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (*_key(mail.sender), *_key(mail.recipient), str(mail.kind), mail.body, at, mail.key)
+        cursor = connection.execute(f"INSERT INTO mail ({COLUMNS}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return replace(mail, id=cursor.lastrowid or 0, sent_at=at)
 
     def _set_aside(self, row: Sequence[Any]) -> None:
@@ -332,10 +335,10 @@ def _readable(rows: Sequence[Sequence[Any]]) -> tuple[Mail, ...]:
 
 def _mail(row: Sequence[Any]) -> Mail | None:
     """The message of a row; None: it holds values that no version wrote."""
-    id, sender, sender_generation, recipient, generation, kind, body, at = row
-    texts, numbers = (sender, recipient, kind, body), (sender_generation, generation, at)
+    id, sender, sender_generation, recipient, generation, kind, body, at, key = row
+    texts, numbers = (sender, recipient, kind, body, key), (sender_generation, generation, at)
     if not all(isinstance(one, str) for one in texts) or not all(isinstance(one, int | float) for one in numbers):
         return None
     if kind not in KINDS:
         return None
-    return Mail(id, Address(sender, sender_generation), Address(recipient, generation), MailKind(kind), body, at)
+    return Mail(id, Address(sender, sender_generation), Address(recipient, generation), MailKind(kind), body, at, key)

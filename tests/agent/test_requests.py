@@ -15,12 +15,15 @@ from harness.events import (
     MailKind,
     MailSent,
     MemberChanged,
+    MemberStarted,
     MemberState,
     PermissionAsked,
+    ProposedPlan,
     QuestionAnswered,
     QuestionAsked,
     RequestChanged,
     RequestKind,
+    RequestMade,
     RequestState,
 )
 from harness.journal import read
@@ -237,7 +240,7 @@ async def test_a_question_goes_away_with_its_asker_and_is_answered_when_the_aske
         await team.requests.make(LEAD_BOX, RequestKind.HAND_OVER, ANN, "Take the parser.")
         await at_rest(here)
         await team.end("ann", "the user ended it")
-        assert states(here) == [("r1", "withdrawn"), ("r2", "lapsed")]
+        assert states(here) == [("r3", "forced"), ("r1", "withdrawn"), ("r2", "lapsed")]
         withdrawn = "Request r1 (question) is withdrawn by program: ann has ended. Nothing is left to do."
         assert ("ann", "ben", withdrawn) in sent(here, MailKind.NOTE)
         assert sent(here, MailKind.ANSWER) == [
@@ -245,6 +248,67 @@ async def test_a_question_goes_away_with_its_asker_and_is_answered_when_the_aske
         ]
         with pytest.raises(HarnessError, match="r1 is unchanged: it has ended already"):
             await team.requests.say(BEN, "r1", RequestMessage.ANSWER, "Because.")
+
+
+async def test_a_member_that_the_user_ends_has_answered_the_request_to_end(tmp_path: Path) -> None:
+    script = calls(start("ann")) + says("Started.") + of_member(BUSY, "Look.") + calls(STOP) + says("Asked.")
+    async with on_stage(tmp_path, script, permission_mode="yolo") as here:
+        await here.turn()
+        await until(here, lambda: "bash" in str([row.reason for row in team_of(here).rows]))
+        await here.turn("end ann")
+        await team_of(here).end("ann", "the user ended it")
+        (forced,) = told(here, RequestChanged)
+        assert (forced.id, forced.state, forced.by) == ("r1", RequestState.FORCED, "user")
+        assert team_of(here).requests.fold.waiting == ()
+        assert team_of(here).rows[0].state is MemberState.ENDED
+
+
+@pytest.mark.parametrize("cleared", [True, False])
+async def test_a_deadline_outlives_a_cleared_history_and_ends_with_its_request(tmp_path: Path, cleared: bool) -> None:
+    clock = HandClock()
+    script = two_idle() + of_member(says("Hm."), "Request r1") + of_member(says("Hm."), "reminded")
+    async with stage(tmp_path, script, clock=clock, team=True) as here:  # type: ignore[arg-type]
+        await here.turn()
+        await at_rest(here)
+        team = team_of(here)
+        await team.open()
+        await team.requests.make(LEAD_BOX, RequestKind.QUESTION, BEN, "Why?")
+        await until(here, lambda: len(clock.sleepers) == 1)
+        await at_rest(here)
+        if cleared:
+            here.agent.parts.user_commands.clear()
+            clock.move(600)
+            await until(here, lambda: states(here) == [("r1", "reminded")])
+            await until(here, lambda: len(sent(here, MailKind.REQUEST)) == 2)
+            await at_rest(here)
+        else:
+            here.agent.conversation.emit(MemberStarted(BEN, "a9"))  # the same address again: new mailboxes
+            await quiet()
+            assert clock.sleepers == []
+
+
+async def test_an_approval_with_changes_counts_for_the_changed_text(tmp_path: Path) -> None:
+    edited = "Write out.txt and nothing else." + " " * 30_000 + "End."
+
+    class User(AnsweringUser):
+        async def question(self, asked: QuestionAsked) -> UserAnswer:
+            return UserAnswer("option", "yes", ProposedPlan(edited))
+
+    script = calls(planner()) + says("Started.") + of_member(says("Ready."), "Look.")
+    script += of_member(calls(WRITE), "agreed by user: with changes") + of_member(says("Written."), "out.txt")
+    async with on_stage(tmp_path, script, permission_mode="yolo", asker=User()) as here:
+        await here.turn()
+        await at_rest(here)
+        requests = team_of(here).requests
+        for id in ("r1", "r2", "r3"):
+            here.agent.conversation.emit(RequestMade(id, RequestKind.PLAN, ANN, LEAD_BOX, PLAN, digest_of(PLAN)))
+            here.agent.conversation.emit(RequestChanged(id, RequestState.DECLINED, "lead", "no"))
+        await requests.make(ANN, RequestKind.PLAN, LEAD_BOX, PLAN)
+        await until(here, lambda: bool(sent(here, MailKind.ANSWER)))
+        await at_rest(here)
+        (request,) = (one for one in requests.fold.plans(ANN) if one.state is RequestState.AGREED)
+        assert request.digest == digest_of(edited)
+        assert (here.workspace / "out.txt").exists()
 
 
 async def test_the_user_s_question_is_taken_back_when_the_request_ends(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from harness.events import (
     Address,
     Event,
     MailKind,
+    MemberStarted,
     Notice,
     ProposedPlan,
     QuestionAnswered,
@@ -27,12 +28,14 @@ from harness.events import (
     RequestKind,
     RequestMade,
     RequestState,
+    SessionStarted,
     TurnStarted,
 )
 from harness.model import notices
 from harness.policies.protocols.requests import Request, RequestFold, RequestRefused, digest_of, move, role_of
-from harness.policies.protocols.table import DEADLINES, RequestEffect, RequestMessage, Role, word
-from harness.policies.team.mail import LEAD, USER, MailDraft, MailRefused
+from harness.policies.protocols.table import DEADLINES, EFFECTS, RequestEffect, RequestMessage, Role, word
+from harness.policies.team.mail import LEAD, USER, MailDraft, MailLimits, MailRefused
+from harness.tools.output import shorten
 
 LEAD_BOX, USER_BOX = Address(LEAD, 1), Address(USER, 1)
 PROGRAM = "program"
@@ -56,6 +59,10 @@ class RequestTeam(Protocol):
         """A message that holds this text waits to be read."""
         ...
 
+    def there(self, address: Address) -> bool:
+        """It is the lead, or a member that has not ended."""
+        ...
+
     async def shut_down(self, address: Address, why: str, *, forced: bool) -> None:
         """End a member: at once, or after its present task."""
         ...
@@ -72,8 +79,8 @@ class Requests:
         """They as they stand."""
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, asyncio.Task[None]] = {}
-        self._untold = False
-        """The session was resumed: what is open is to be said again."""
+        self._earlier: tuple[Request, ...] = ()
+        """What an earlier run left to do, until the first prompt."""
 
     # ── what agents and the user do ─────────────────────────────────────────────────────────────
 
@@ -112,10 +119,10 @@ class Requests:
         request = self._known(id)
         if to_user:
             self._ask_user(request)
-        elif refused := await self._mail(asker, recipient, MailKind.REQUEST, notices.request_text(*_said(request))):
+        elif refused := await self._bring(request, recipient):
             self._emit(RequestChanged(id, RequestState.WITHDRAWN, PROGRAM, refused))
             raise HarnessError(f"Not asked. {refused}")
-        self._watch(request)
+        self._watch(self._known(id))  # it may have an answer already
         return request
 
     async def say(self, sender: Address, id: str, message: RequestMessage, text: str, digest: str = "") -> Request:
@@ -129,9 +136,7 @@ class Requests:
             )
         digest = request.digest if sender == USER_BOX else digest.strip()
         text = self._core.conversation.masking.text(text)
-        done = await shielded(
-            self._apply(request, message, role_of(request, sender), sender.name, text, digest=digest, sender=sender)
-        )
+        done = await shielded(self._apply(request, message, role_of(request, sender), sender.name, text, digest=digest))
         if done is not None:
             raise HarnessError(done.reason)
         return self._known(request.id)
@@ -174,43 +179,60 @@ class Requests:
         why: str,
         *,
         digest: str = "",
-        sender: Address | None = None,
+        counts: str = "",
     ) -> RequestRefused | None:
-        before = self._known(before.id)  # another answer may have come meanwhile
+        """`digest`: of the plan that an approval is for; `counts`: of what the user made of it."""
+        if (known := self.fold.get(before.id)) is None:
+            return RequestRefused(f"{before.id} is gone.")
+        before = known  # another answer may have come meanwhile
         done = move(before, message, role, digest)
         if isinstance(done, RequestRefused):
             return done
-        self._emit(RequestChanged(before.id, done.to, by, why))
+        self._emit(RequestChanged(before.id, done.to, by, why, counts))
         request = replace(before, state=done.to, by=by, why=why)
         self._watch(request)
-        for effect in done.effects:
-            await self._do(effect, request, sender or request.recipient)
+        await self._do(request)
         return None
 
-    async def _do(self, effect: RequestEffect, request: Request, sender: Address) -> None:
-        mail, news = self._mail, notices.request_changed(request.id, word(request.kind), word(request.state))
-        text = f"{news} {request.by}: {request.why}" if request.why else f"{news} {request.by}"
+    async def _do(self, request: Request) -> None:
+        """Carry out the effects of the state of a request. All of them follow from the journal."""
+        for effect in EFFECTS[request.kind, request.state]:
+            await self._carry_out(effect, request)
+
+    async def _carry_out(self, effect: RequestEffect, request: Request) -> None:
+        text = f"{notices.request_changed(request.id, word(request.kind), word(request.state))} {request.by}"
+        text = f"{text}: {request.why}" if request.why else text
+        text, _ = shorten(text, MailLimits().characters - 1_000, self._core.outputs / f"request-{request.id}.txt")
         match effect:
             case RequestEffect.TELL_ASKER:
-                await mail(sender, request.asker, MailKind.ANSWER, text)
+                sender = {LEAD: LEAD_BOX, USER: USER_BOX}.get(request.by, request.recipient)
+                await self._mail(sender, request.asker, MailKind.ANSWER, text, request.key)
             case RequestEffect.TELL_RECIPIENT:
-                await mail(request.asker, request.recipient, MailKind.NOTE, f"{text}. Nothing is left to do.")
+                text = f"{text}. Nothing is left to do."
+                await self._mail(request.asker, request.recipient, MailKind.NOTE, text, request.key)
             case RequestEffect.REMIND:
-                await mail(request.asker, request.recipient, MailKind.REQUEST, notices.request_text(*_said(request)))
+                await self._bring(request, request.recipient)
             case RequestEffect.TELL_LEAD:
-                await mail(request.asker, LEAD_BOX, MailKind.REQUEST, notices.request_text(*_said(request)))
+                await self._bring(request, LEAD_BOX)
             case RequestEffect.ASK_USER:
                 self._ask_user(request)
             case RequestEffect.END_RECIPIENT:
                 forced = request.state is RequestState.FORCED
                 await self._team.shut_down(request.recipient, request.text, forced=forced)
 
-    async def _mail(self, sender: Address, to: Address, kind: MailKind, text: str) -> str:
+    async def _bring(self, request: Request, to: Address, *, again: bool = False) -> str:
+        """Send a request to whoever may answer it; returns why that was not possible."""
+        text = notices.request_text(*_said(request))
+        return await self._mail(request.asker, to, MailKind.REQUEST, text, "" if again else request.key)
+
+    async def _mail(self, sender: Address, to: Address, kind: MailKind, text: str, key: str) -> str:
         """Send what a request says; returns why that was not possible."""
         if sender.name == to.name:  # the program speaks for a lead that was asked by itself
             return ""
+        if not self._team.there(to):  # a later life of that name was not meant
+            return f"{to.name} has ended."
         try:
-            sent = await self._team.send(MailDraft(sender, (to.name,), text, kind))
+            sent = await self._team.send(MailDraft(sender, (to.name,), text, kind, key))
         except HarnessError as error:
             self._emit(Notice("warning", f"A request was not brought to {to.name}: {error}"))
             return str(error)
@@ -258,7 +280,9 @@ class Requests:
         self._emit(QuestionAnswered(asked.call_id, given.how, given.text, plan=given.plan))
         del self._questions[request.id]
         message, why = _meaning(request, given)
-        await self._apply(*(request, message, Role.USER, USER, why), digest=request.digest, sender=USER_BOX)
+        edited = given.plan if message is RequestMessage.AGREE else None
+        counts = digest_of(self._core.conversation.masking.text(edited.text)) if edited else ""
+        await self._apply(*(request, message, Role.USER, USER, why), digest=request.digest, counts=counts)
 
     def _begin(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
@@ -274,26 +298,36 @@ class Requests:
     def on_event(self, event: Event) -> None:
         """An event of the session."""
         self.fold.on_event(event)
-        if self._untold and isinstance(event, TurnStarted) and event.prompt:
-            self._untold = False
-            self._timers[""] = self._begin(self._say_again(), "open requests")
+        if isinstance(event, SessionStarted | MemberStarted):
+            for tasks in (self._timers, self._questions):
+                for id in [one for one in tasks if one and self.fold.get(one) is None]:
+                    tasks.pop(id).cancel()
+        if self._earlier and isinstance(event, TurnStarted) and event.prompt:
+            earlier, self._earlier = self._earlier, ()
+            self._timers[""] = self._begin(self._go_on(earlier), "requests of an earlier run")
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Restore the requests of an earlier run; open ones are said once more with the first prompt."""
+        """Restore the requests of an earlier run. With the first prompt open ones are sent once more, and ends that a
+        crash left unreported are reported."""
         for event in events:
             self.fold.on_event(event)
-        self._untold = bool(self.fold.waiting)
+        self._earlier = (*self.fold.waiting, *self.fold.unreported)
 
-    async def _say_again(self) -> None:
+    async def _go_on(self, earlier: Iterable[Request]) -> None:
         await self._team.open()
-        for request in self.fold.waiting:
-            if request.state is RequestState.WITH_USER:
+        for before in earlier:
+            request = self.fold.get(before.id)
+            if request is None or request.state is not before.state:
+                continue  # it has moved in this run, with its effects
+            if request.unreported:
+                await self._do(request)
+            elif request.state is RequestState.WITH_USER:
                 self._ask_user(request)
-                continue
-            to = LEAD_BOX if request.state is RequestState.WITH_LEAD else request.recipient
-            if not self._team.unread(to, notices.request_head(request.id)):
-                await self._mail(request.asker, to, MailKind.REQUEST, notices.request_text(*_said(request)))
-            self._watch(request)
+            elif request.waits:
+                to = LEAD_BOX if request.state is RequestState.WITH_LEAD else request.recipient
+                if not self._team.unread(to, notices.request_head(request.id)):
+                    await self._bring(request, to, again=request.state.value in request.reported)
+                self._watch(self._known(request.id))
 
     async def aclose(self) -> None:
         """Wait for nothing from now on. Open requests stay in the journal."""

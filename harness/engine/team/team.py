@@ -117,6 +117,8 @@ class Team:
         self._opened: asyncio.Task[None] | None = None
         self._arrived: set[int] = set()
         """Ids of messages that the lead has in its inbox, from an earlier run."""
+        self._announced: set[int] = set()
+        """Ids of messages whose `MailSent` is in the journal."""
         self._closing = False
         self._letters = 0
 
@@ -225,10 +227,10 @@ class Team:
             await self._end(member)
 
     async def end(self, name: str, why: str) -> None:
-        """End a member: cancel its work, return its mail, free its name. Raises HarnessError."""
+        """End a member for the user: cancel its work, return its mail, free its name. Raises HarnessError."""
         await self.open()
         member = self.member(name)
-        await shielded(self.shut_down(member.address, why, forced=True))
+        await self.requests.shutdown(USER_BOX, member.address, why, RequestMessage.FORCE)
         await member.ended.wait()
 
     async def end_all(self, why: str) -> str:
@@ -299,16 +301,21 @@ class Team:
 
     async def _route(self, sent: Sequence[Mail]) -> None:
         for mail in sent:
-            text = shorten_line(mail.body, SHOWN_CHARACTERS)
-            self._emit(MailSent(mail.id, mail.sender, mail.recipient, mail.kind, text))
+            self._announce(mail)
             if mail.recipient == LEAD_BOX:
                 self._to_lead(mail)
             elif (member := self._members.get(mail.recipient)) is not None:
-                member.box.append(mail)
+                if mail not in member.box:
+                    member.box.append(mail)
                 member.held = member.held and mail.sender not in (LEAD_BOX, USER_BOX)
                 self.step(member)
         if last := max((mail.id for mail in sent if mail.recipient == LEAD_BOX), default=0):
             await self._marked(LEAD_BOX, last)
+
+    def _announce(self, mail: Mail) -> None:
+        self._announced.add(mail.id)
+        text = shorten_line(mail.body, SHOWN_CHARACTERS)
+        self._emit(MailSent(mail.id, mail.sender, mail.recipient, mail.kind, text, mail.key))
 
     def _to_lead(self, mail: Mail) -> None:
         kind = ArrivalKind.MAIL if begins_work(mail.kind, mail.body) else ArrivalKind.NOTE
@@ -388,6 +395,10 @@ class Team:
         member = self._members.get(address)
         return member is not None and any(text in mail.body for mail in member.box)
 
+    def there(self, address: Address) -> bool:
+        """It is the lead, or a member that has not ended."""
+        return address == LEAD_BOX or address in self._members
+
     def blocked(self, member: Member) -> str:
         """Why a member may write and run nothing now; empty: it may."""
         return self.requests.fold.blocked(member.address, plans_first=member.plans)
@@ -449,7 +460,7 @@ class Team:
 
     async def _from_program(self, member: Member, owed: Iterable[Address], kind: MailKind, body: str) -> None:
         """Send what a member did not send itself. Recipients that have ended get nothing."""
-        there = [one.name for one in owed if one == LEAD_BOX or one in self._members]
+        there = [one.name for one in owed if self.there(one)]
         if not there:
             return
         self._letters += 1
@@ -567,9 +578,12 @@ class Team:
             self._fold.on_event(event, 0.0)
             if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
                 self._arrived.add(notices.mail_id(event.text))
+            elif isinstance(event, MailSent):
+                self._announced.add(event.id)
         for row in self._fold.live:
             given = row.role, row.kind, row.tools, row.worktree, row.plans
-            self._members[row.address] = Member(row.address, row.agent, *given, held=True)
+            ending = self.requests.fold.ending(row.address)  # that was decided, and the program was killed before
+            self._members[row.address] = Member(row.address, row.agent, *given, held=True, ending=ending)
             if row.state in AT_WORK:
                 self._left(row)
         if self._fold.rows:
@@ -578,7 +592,8 @@ class Team:
     def _left(self, row: MemberRow) -> None:
         """A member did not come to the end of its task; the lead reads so with the next prompt."""
         self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
-        text = f"{row.name} did not finish: {LEFT}. Its history is kept; a message lets it continue."
+        more = "" if self.requests.fold.ending(row.address) else "; a message lets it continue"
+        text = f"{row.name} did not finish: {LEFT}. Its history is kept{more}."
         self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
 
     async def open(self) -> None:
@@ -595,6 +610,10 @@ class Team:
         for box in boxes.values():
             if box.address not in self._members and not box.ended and box.address != LEAD_BOX:
                 await self._stored(partial(self._store.end, box.address, "it never started"))
+        for mail in await self._unread(LEAD_BOX) if LEAD in boxes else ():  # before anything new goes there
+            if mail.id not in self._arrived:
+                self._to_lead(mail)
+            await self._marked(LEAD_BOX, mail.id)
         for member in tuple(self._members.values()):
             found = boxes.get(member.name)
             if found is None or found.address != member.address or found.ended:
@@ -603,13 +622,19 @@ class Team:
                 await self._end_without_box(member)
             else:
                 await self._enter_again(member)
-                member.box = list(await self._stored(partial(self._store.unread, member.address)))
+                member.box = list(await self._unread(member.address))
         for member in tuple(self._members.values()):
+            if member.ending:
+                await self._end(member)
             self.step(member)
-        for mail in await self._stored(partial(self._store.unread, LEAD_BOX)) if LEAD in boxes else ():
-            if mail.id not in self._arrived:
-                self._to_lead(mail)
-            await self._marked(LEAD_BOX, mail.id)
+
+    async def _unread(self, address: Address) -> tuple[Mail, ...]:
+        """What waits in a mailbox. The journal learns of a message that a crash has separated from its event."""
+        unread = await self._stored(partial(self._store.unread, address))
+        for mail in unread:
+            if mail.id not in self._announced:
+                self._announce(mail)
+        return unread
 
     async def _enter_again(self, member: Member) -> None:
         try:

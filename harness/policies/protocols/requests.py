@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from harness.events import (
     Address,
     Event,
+    MailSent,
     MemberStarted,
     RequestChanged,
     RequestKind,
@@ -15,9 +16,11 @@ from harness.events import (
     SessionStarted,
 )
 from harness.policies.protocols.table import (
+    EFFECTS,
     MOST_REJECTIONS,
     TABLE,
     WAITING,
+    RequestEffect,
     RequestMessage,
     RequestMove,
     Role,
@@ -43,6 +46,21 @@ class Request:
     by: str = ""
     """Who moved it last."""
     why: str = ""
+    reported: tuple[str, ...] = ()
+    """States that were reported by mail."""
+
+    @property
+    def key(self) -> str:
+        """Key of the mail that reports its present state."""
+        return f"{self.id} {self.state.value}"
+
+    @property
+    def unreported(self) -> bool:
+        """Its end is due by mail and was not sent: the program was killed in between."""
+        if self.waits or self.state.value in self.reported:
+            return False
+        effects = EFFECTS[self.kind, self.state]
+        return RequestEffect.TELL_ASKER in effects or (RequestEffect.TELL_RECIPIENT in effects and bool(self.reported))
 
     @property
     def waits(self) -> bool:
@@ -113,8 +131,12 @@ class RequestFold:
                 self._requests[id] = Request(id, *made)
                 self._last = max(self._last, int(id[1:]) if id[1:].isdecimal() else 0)
             case RequestChanged(id=id) if (request := self._requests.get(id)) is not None:
-                changed = replace(request, state=event.state, by=event.by, why=event.why)
-                self._requests[id] = changed if changed.waits else replace(changed, text="")
+                digest = event.digest or request.digest
+                changed = replace(request, state=event.state, by=event.by, why=event.why, digest=digest)
+                says = changed.waits or changed.kind is RequestKind.SHUTDOWN
+                self._requests[id] = changed if says else replace(changed, text="")
+            case MailSent(key=key) if (request := self._requests.get(key.partition(" ")[0])) is not None:
+                self._requests[request.id] = replace(request, reported=(*request.reported, key.partition(" ")[2]))
             case MemberStarted(member=address):  # nobody inherits an approval, also in a copy of the session
                 kept = (one for one in self._requests.values() if address not in (one.asker, one.recipient))
                 self._requests = {one.id: one for one in kept}
@@ -132,6 +154,17 @@ class RequestFold:
     def waiting(self) -> tuple[Request, ...]:
         """Those without an answer, oldest first."""
         return tuple(one for one in self._requests.values() if one.waits)
+
+    @property
+    def unreported(self) -> tuple[Request, ...]:
+        """Those whose end was not reported, oldest first."""
+        return tuple(one for one in self._requests.values() if one.unreported)
+
+    def ending(self, member: Address) -> str:
+        """The reason for which a member has to end, by a decision that is in the journal; empty: it does not."""
+        ends = (RequestState.AGREED, RequestState.FORCED)
+        of_it = (one for one in self._requests.values() if one.kind is RequestKind.SHUTDOWN and one.state in ends)
+        return next((one.text for one in of_it if one.recipient == member), "")
 
     def plans(self, member: Address) -> tuple[Request, ...]:
         """The plans of a member that count, oldest first."""

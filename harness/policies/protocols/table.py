@@ -161,6 +161,11 @@ def _listed() -> Iterator[tuple[Key, RequestMove]]:
 
 TABLE: Final[Mapping[Key, RequestMove]] = MappingProxyType(dict(_listed()))
 
+EFFECTS: Final[Mapping[tuple[RequestKind, RequestState], tuple[RequestEffect, ...]]] = MappingProxyType(
+    {(key[0], done.to): done.effects for key, done in TABLE.items()}
+)
+"""The effects of each state, whichever row led there. After a crash they follow from the state in the journal."""
+
 DEADLINES: Final[Mapping[tuple[bool, RequestState], float]] = MappingProxyType(
     {
         (False, _OPEN): 600.0,

@@ -1,11 +1,14 @@
 """Requests folded from events: ids, what waits for a plan, rejections, and who waits for whom in a cycle."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
     Address,
     Event,
+    MailKind,
+    MailSent,
     MemberStarted,
     RequestChanged,
     RequestKind,
@@ -80,6 +83,36 @@ def test_after_three_rejections_in_a_row_the_next_plan_is_for_the_user() -> None
     for event in (plan("r4"), changed("r4", RequestState.AGREED)):
         fold.on_event(event)
     assert not fold.to_user(ANN)
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "mail", "unreported"),
+    [
+        *(
+            (RequestKind.QUESTION, RequestState.ANSWERED, mail, mail != "r1 answered")
+            for mail in ("", "r1 answered", "r1")
+        ),
+        (RequestKind.QUESTION, RequestState.REMINDED, "", False),
+        (RequestKind.PLAN, RequestState.WITHDRAWN, "r1 open", True),
+        (RequestKind.PLAN, RequestState.WITHDRAWN, "", False),
+        *((RequestKind.SHUTDOWN, end, "", False) for end in (RequestState.FORCED, RequestState.LAPSED)),
+        (RequestKind.SHUTDOWN, RequestState.DECLINED, "r1 open", True),
+    ],
+)
+def test_an_end_is_reported_when_a_message_with_its_key_was_sent(
+    kind: RequestKind, state: RequestState, mail: str, unreported: bool
+) -> None:
+    fold = folded(RequestMade("r1", kind, ANN, BEN, "Text."))
+    fold.on_event(MailSent(1, BEN, ANN, MailKind.ANSWER, "…", mail))
+    fold.on_event(changed("r1", state))
+    assert bool(fold.unreported) is unreported
+
+
+def test_a_member_whose_end_was_decided_ends_also_after_a_crash() -> None:
+    fold = folded(RequestMade("r1", RequestKind.SHUTDOWN, LEAD, ANN, "enough"))
+    assert fold.ending(ANN) == ""
+    fold.on_event(changed("r1", RequestState.FORCED))
+    assert (fold.ending(ANN), fold.ending(BEN)) == ("enough", "")
 
 
 NAMES = st.sampled_from("abcd")

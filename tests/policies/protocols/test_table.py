@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from harness.events import Address, RequestKind, RequestState
 from harness.policies.protocols.requests import Request, RequestRefused, digest_of, move, role_of
-from harness.policies.protocols.table import DEADLINES, WAITING, RequestEffect, RequestMessage, RequestMove, Role
+from harness.policies.protocols.table import (
+    DEADLINES,
+    EFFECTS,
+    TABLE,
+    WAITING,
+    RequestEffect,
+    RequestMessage,
+    RequestMove,
+    Role,
+)
 from harness.policies.protocols.tables import as_markdown
 
 PAGE = Path(__file__).parents[3] / "docs" / "protocols.md"
@@ -93,6 +102,11 @@ def test_every_move_that_ends_or_escalates_tells_somebody() -> None:
             assert (RequestEffect.END_RECIPIENT in done.effects) is (
                 kind is K.SHUTDOWN and done.to in (S.AGREED, S.FORCED)
             )
+
+
+def test_what_has_to_be_done_follows_from_the_state_alone() -> None:
+    for (kind, _, _, _), done in TABLE.items():
+        assert EFFECTS[kind, done.to] == done.effects
 
 
 @pytest.mark.parametrize("kind", K)
