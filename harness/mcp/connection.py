@@ -22,6 +22,7 @@ from harness.base.errors import HarnessError
 from harness.base.version import __version__
 from harness.events import Json
 from harness.mcp.config import ServerConfig, Transport, environment_of
+from harness.mcp.schemas import schema_problem
 from harness.processes import Processes
 from harness.tools.tool import shorten_line
 
@@ -314,22 +315,6 @@ def addresses_in(error: Exception) -> tuple[Any, ...]:
         return tuple(ElicitRequestURLParams.model_validate(one) for one in entries)
     except (KeyError, TypeError, ValueError):
         return ()
-
-
-def schema_problem(schema: Any) -> str:
-    """Why the Messages API would refuse the schema of a tool, which refuses the whole request; empty: it would not."""
-    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-        return "its schema is not that of an object"
-    if any(key in schema for key in ("oneOf", "anyOf", "allOf")):
-        return "its schema is a choice at the top, which the model cannot be given"
-    return "" if _depth(schema, 0) <= 60 else "its schema is nested too deeply"
-
-
-def _depth(node: Any, at: int) -> int:
-    if at > 60 or not isinstance(node, dict | list):
-        return at
-    values = node.values() if isinstance(node, dict) else node
-    return max((_depth(value, at + 1) for value in values), default=at)
 
 
 def _described(tool: Any) -> ServerTool:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp.types import ErrorData, JSONRPCError, jsonrpc_message_adapter
+from mcp.types import ErrorData, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
-from harness.base.concurrency import in_thread, shielded
+from harness.base.concurrency import in_thread, race, shielded
 from harness.mcp.lines import LineBuffer
 from harness.mcp.places import named_paths
+from harness.mcp.schemas import NO_SCHEMA
 from harness.processes import Processes, ProcessLimits
 from harness.sandbox.profile import Allowance, ProfileName, SandboxLevel
 from harness.tools.output import readable
@@ -209,6 +210,7 @@ class StdioTransport:
                 message: SessionMessage | None
                 try:
                     message = SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+                    _mark_tools(message.message)
                 except (ValueError, RecursionError):
                     self._strayed(readable(line))
                     message = _refused(text)
@@ -226,9 +228,10 @@ class StdioTransport:
                 return
 
     async def _watch(self) -> None:
-        """The end of the process, or of its output, is the end of the connection."""
+        """The end of the process, or of its output, is the end of the connection. In the sandbox only that of the
+        process is seen, because the sandbox holds the output open as well."""
         assert self._process is not None, "it was entered"
-        await self._process.wait()
+        await race(self._process.wait(), self._process.output_closed())
         self.closed.set()
         self._arrived.set()
 
@@ -244,6 +247,18 @@ class StdioTransport:
                 self.closed.set()  # it has closed its input, though it may still run
                 self._arrived.set()
                 return
+
+
+def _mark_tools(message: Any) -> None:
+    """Mark the tools of a list that have no schema of an object: the SDK would refuse the whole list, and the reader of
+    the list leaves out the marked ones."""
+    tools = message.result.get("tools") if isinstance(message, JSONRPCResponse) else None
+    for tool in tools if isinstance(tools, list) else ():
+        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+        if isinstance(schema, dict):
+            schema.setdefault("type", "object")
+        if isinstance(tool, dict) and (not isinstance(schema, dict) or schema["type"] != "object"):
+            tool["inputSchema"] = NO_SCHEMA
 
 
 def _refused(text: str) -> SessionMessage | None:

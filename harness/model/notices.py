@@ -65,6 +65,10 @@ MASKED_WRITE = (
     "Not run: the text contains •••, which stands for a key that is hidden from you, so writing it would destroy the "
     "key. Change the other lines with edit_file and leave the line with the key as it is, or ask the user to change it."
 )
+CHANGED_WHILE_ASKED = (
+    "Not run: the file has changed while the user was asked, so the call would do something else than the question "
+    "showed. Read the file and make the call again."
+)
 FAILED_WITHOUT_REASON = "The tool failed and gave no reason."
 
 

@@ -311,6 +311,10 @@ class PipedProcess(RunningProcess):
         """Wait for its end, and for its output until then."""
         return await asyncio.shield(self._following)
 
+    async def output_closed(self) -> None:
+        """Return when nobody holds its standard output open any more; it may live on."""
+        await self._pipes[0].closed.wait()
+
     @property
     def exited(self) -> bool:
         """Its leader has exited; what it left may still hold the output open for a moment."""

@@ -290,6 +290,7 @@ class Session:
     async def call(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
         """Run a tool that no model asked for, with permissions, hooks and sandbox; no breaker counts it.
 
+        Of the calls that are not safe beside others one runs at a time; a question about one holds up no other.
         `interrupt` ends it. Raises KeyError for an unknown tool.
         """
         tool = self._parts.toolbox.get(call.name)

@@ -83,6 +83,7 @@ def write_file_tool() -> Tool:
         run=file_work(_write_file),
         summarise=_summary,
         resource=path_of,
+        stays_inside=True,
         preview=lambda context, arguments: _preview(lambda: plan_write(context, arguments)),
     )
 
@@ -100,6 +101,7 @@ def edit_file_tool() -> Tool:
         run=file_work(_edit_file),
         summarise=_summary,
         resource=path_of,
+        stays_inside=True,
         preview=lambda context, arguments: _preview(lambda: plan_edit(context, arguments)),
     )
 

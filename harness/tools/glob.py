@@ -56,6 +56,7 @@ def glob_tool(most_files: int = MOST_FILES) -> Tool:
         run=glob,
         summarise=_summary,
         parallel=True,
+        stays_inside=True,
     )
 
 

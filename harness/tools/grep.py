@@ -90,6 +90,7 @@ def grep_tool(
         run=grep,
         summarise=_summary,
         parallel=True,
+        stays_inside=True,
         check=None if workspace is None else runs_here(workspace, lambda: sys.executable),
     )
 

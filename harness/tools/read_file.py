@@ -75,6 +75,7 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
         summarise=_summary,
         parallel=True,
         resource=lambda input: path_of(input) if input.keys() <= {"path"} else None,
+        stays_inside=True,
         caches=False,
     )
 

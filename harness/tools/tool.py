@@ -358,6 +358,8 @@ class Tool:
     opens: Callable[[Json], str | None] | None = None
     """The file that a call opens, absolute, if it is not the argument `path`: a tool that opens one has to name it, so
     that permissions are decided by it. Takes the raw input and never raises."""
+    stays_inside: bool = False
+    """It refuses an argument `path` outside of the workspace, so that no user is asked about such a call."""
     caches: bool | None = None
     """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
     present state. None: not known, so that evidence counts."""

@@ -17,8 +17,9 @@ from hashlib import sha256
 from hmac import compare_digest
 from socket import socket
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from harness.base.concurrency import in_thread
+from harness.base.concurrency import in_thread, race
 from harness.base.errors import SettingsError
 from harness.base.external_text import sendable, visible
 from harness.base.version import __version__
@@ -99,6 +100,12 @@ class ServedCall:
     questions: dict[str, Any] = field(default_factory=dict)
     """What the client has to ask its user before it makes the call again, by name."""
 
+    @property
+    def client(self) -> str:
+        """The connection of the client; empty on standard input and output, where there is one."""
+        request = self.context.request
+        return "" if request is None else request.headers.get("mcp-session-id", "")
+
 
 class ClientAsker(NoAsker):
     """Asks the user of the client that made a call."""
@@ -106,6 +113,10 @@ class ClientAsker(NoAsker):
     def __init__(self) -> None:
         self.calls: dict[str, ServedCall] = {}
         """Those under way by id."""
+
+    def user_of(self, call_id: str) -> str:
+        """That of the client that made the call."""
+        return self.calls[call_id].client
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask by elicitation. What is no clear yes is a no."""
@@ -130,9 +141,8 @@ class ClientAsker(NoAsker):
                     served.questions[name] = ElicitRequest(params=form)
                     return PermissionAnswer("no", "the client asks its user first", by="default")
             else:
-                async with asyncio.timeout(QUESTION_S):
-                    said = await context.session.elicit_form(message, schema, context.request_id)
-        except (TimeoutError, MCPError, ValueError) as error:
+                said = await _elicited(context, message, schema)
+        except (TimeoutError, ConnectionError, MCPError, ValueError) as error:
             why = str(error)[:200] or f"no answer within {QUESTION_S:g} s"
             return PermissionAnswer("no", f"the client did not ask: {visible(why)}", by="default")
         value = (getattr(said, "content", None) or {}).get("answer")
@@ -155,8 +165,8 @@ class ToolServer:
         self._session = session
         self._asker = asker
         self._made = 0
-        self._alone = asyncio.Lock()
-        """Held by a call that is not safe beside others of its kind."""
+        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By client; held by a call of it that is not safe beside its others, also while its user is asked."""
 
     def server(self) -> "Server[Any]":
         """The server of the SDK."""
@@ -204,7 +214,8 @@ class ToolServer:
         return InputRequiredResult(input_requests=served.questions) if served.questions else _answer(result)
 
     async def _run(self, tool: Tool, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
-        async with nullcontext() if tool.parallel else self._alone:
+        alone = self._alone.setdefault(self._asker.user_of(call.id), asyncio.Lock())
+        async with nullcontext() if tool.parallel else alone:
             return await self._session.call(call, interrupt)
 
     async def _follow(
@@ -261,6 +272,27 @@ def _question(asked: PermissionAsked, request: PermissionRequest) -> str:
     detail = detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
     lines = (f"harness: {permission_title(asked, request)}", detail, *permission_reasons(asked, request))
     return visible("\n".join(filter(None, lines)))
+
+
+async def _elicited(context: "ServerRequestContext[Any, Any]", message: str, schema: Any) -> Any:
+    """What the user of the client says to a form.
+
+    Raises TimeoutError without an answer in time, ConnectionError where the client goes away, and what the SDK raises.
+    """
+    asking = context.session.elicit_form(message, schema, context.request_id)
+    # On standard input and output the end of the input ends the call; over HTTP no more than this request ends.
+    gone = () if context.request is None else (_gone(context.request),)
+    async with asyncio.timeout(QUESTION_S):
+        said, *_ = await race(asking, *gone)
+    if said is None:
+        raise ConnectionError("it went away")
+    return said.result()
+
+
+async def _gone(request: Any) -> None:
+    """Return when the client has closed the connection of an HTTP request, which has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
 
 
 def _can_ask(context: "ServerRequestContext[Any, Any]") -> bool:

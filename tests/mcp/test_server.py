@@ -141,6 +141,30 @@ async def test_a_server_sees_what_its_entry_names_and_a_failure_says_what_frees_
         assert here.server().version.endswith(", without the sandbox")
 
 
+ODD = """
+import json, os, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    answer["serverInfo"] = {"name": "o", "version": "1"}
+    if asked["method"] == "tools/list":
+        answer = {"tools": [{"name": "close", "inputSchema": {}}, {"name": "bare"}]}
+    elif asked["method"] == "tools/call":
+        os.close(1)
+        sys.exit(sys.stdin.read())
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+"""
+
+
+async def test_a_tool_without_a_schema_is_left_out_and_a_closed_output_is_an_end(site: Sites) -> None:
+    async with site({"p": {"command": sys.executable, "args": ["-c", ODD], "sandbox": "free"}}) as here:
+        assert list(here.servers.tools) == ["mcp__p__close"]
+        async with asyncio.timeout(20):
+            result = await here.call("p.close")
+        assert (result.outcome, result.category) == (ToolOutcome.BROKEN, FailureCategory.TRANSPORT)
+
+
 async def test_a_call_that_hangs_ends_at_its_time_and_leaves_the_server_in_use(site: Sites) -> None:
     async with site({"p": practice("hang")}, idle_s=0.5) as here:
         result = await here.call("p.echo", text="a")

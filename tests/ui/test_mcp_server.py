@@ -24,11 +24,12 @@ from harness.journal import read
 from harness.session import Session, open_session
 from harness.settings import load
 from harness.tools.tool import Tool, tool
-from harness.ui.mcp_server import ClientAsker, ToolServer
+from harness.ui.mcp_server import ClientAsker, ToolServer, _serve_http
 from tests.mcp.conftest import eventually
 from tests.media.files import png
 
 pytestmark = pytest.mark.anyio
+ACCEPT = {"Accept": "application/json, text/event-stream"}
 MODES = ("auto", "legacy")
 """Versions of the protocol: without requests of the server, and with them."""
 
@@ -54,8 +55,8 @@ class User:
 class Served:
     """A client, and the session that it reaches."""
 
-    def __init__(self, client: Client, session: Session) -> None:
-        self.client, self.session = client, session
+    def __init__(self, client: Client, session: Session, server: Any) -> None:
+        self.client, self.session, self.server = client, session, server
 
     async def call(self, name: str, **arguments: Any) -> tuple[bool, str]:
         """Whether it failed, and its text."""
@@ -93,7 +94,25 @@ async def served(
         session = await stack.enter_async_context(await open_session(loaded, asker, warm=False, tools=tools))
         server = ToolServer(session, asker, [one.name for one in tools]).server()
         client = await stack.enter_async_context(Client(server, mode=mode, elicitation_callback=user))
-        yield Served(client, session)
+        yield Served(client, session, server)
+
+
+@asynccontextmanager
+async def over_http(here: Served, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[tuple[str, httpx2.AsyncClient]]:
+    """The address of the session over HTTP, and what reaches it with the token."""
+    serving = asyncio.create_task(_serve_http(here.server, 0))
+    shown: list[str] = []
+
+    def is_there() -> bool:
+        shown.append(capsys.readouterr().out)
+        return "Bearer" in "".join(shown)
+
+    await eventually(is_there)
+    words = "".join(shown).split()
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {words[-1]}", **ACCEPT}, timeout=60) as web:
+        yield words[2], web
+    serving.cancel()
+    await asyncio.wait({serving})
 
 
 async def test_the_tools_say_what_they_do(work: Path) -> None:
@@ -134,6 +153,18 @@ async def test_what_is_no_clear_yes_is_a_no(work: Path, mode: str, answer: str) 
         assert failed
         assert "not allow" in text
     assert not (work / "b.txt").exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_two_edits_of_one_file_at_the_same_time_are_asked_about_one_after_the_other(
+    work: Path, mode: str
+) -> None:
+    async with served(work, user := User(), mode) as here:
+        edits = (here.call("edit_file", path="a.py", old_string=old, new_string="x") for old in ("hello", "1"))
+        assert [failed for failed, _ in await asyncio.gather(*edits)] == [False, False]
+        assert "x = x" in (await here.call("read_file", path="a.py"))[1]
+        if mode == "legacy":
+            assert "+x = x" in user.asked[-1]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -185,6 +216,56 @@ async def test_keys_and_places_outside_stay_closed(work: Path) -> None:
         assert "s3cret" not in text
         assert "s3cret" not in (await here.call("grep", pattern="KEY"))[1]
         assert (await here.call("read_file", path="/etc/passwd"))[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_nobody_is_asked_about_a_file_outside(work: Path, mode: str) -> None:
+    (work.parent / "id_rsa").write_text("key")
+    async with served(work, user := User(), mode) as here:
+        for name, more in (("read_file", {}), ("write_file", {"content": "x"}), ("grep", {"pattern": "key"})):
+            failed, text = await here.call(name, path="../id_rsa", **more)
+            assert failed
+            assert "outside the workspace" in text
+        assert user.asked == []
+
+
+async def test_an_open_question_holds_up_no_other_client(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def slow(context: object, params: Any) -> ElicitResult:
+        assert _said(await other.call_tool("write_file", {"path": "b.txt", "content": "2"})) == (False, written)
+        return ElicitResult(action="accept", content={"answer": "yes, once"})
+
+    def client(user: Any) -> Client:
+        return Client(streamable_http_client(url, http_client=web), mode="legacy", elicitation_callback=user)
+
+    written = "Wrote b.txt: 1 bytes, 1 line."
+    async with (
+        served(work) as here,
+        over_http(here, capsys) as (url, web),
+        client(User()) as other,
+        client(slow) as one,
+    ):
+        async with asyncio.timeout(30):
+            failed, text = _said(await one.call_tool("write_file", {"path": "b.txt", "content": "1"}))
+        assert failed  # and what its user has seen of the file is no more so
+        assert "has changed while the user was asked" in text
+    assert (work / "b.txt").read_text() == "2"
+
+
+async def test_a_client_that_goes_away_has_said_no(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}
+    begin["clientInfo"] = {"name": "c", "version": "1"}
+    write = {"name": "write_file", "arguments": {"path": "b.txt", "content": "x"}}
+    async with served(work) as here, over_http(here, capsys) as (url, web):
+        answer = await web.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin})
+        headers = {"mcp-session-id": answer.headers["mcp-session-id"]}
+        await web.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers)
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": write}
+        async with web.stream("POST", url, json=call, headers=headers) as stream:
+            await anext(line async for line in stream.aiter_lines() if "elicitation/create" in line)
+        await eventually(lambda: any(isinstance(event, ToolEnded) for event in here.events))
+        (said,) = [event for event in here.events if isinstance(event, PermissionAnswered)]
+        assert (said.answer, said.why) == ("no", "the client did not ask: it went away")
+    assert not (work / "b.txt").exists()
 
 
 async def test_wrong_calls_are_answered(work: Path) -> None:

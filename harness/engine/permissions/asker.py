@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 from harness.base.clock import Clock
 from harness.base.concurrency import race, unless
@@ -65,6 +66,15 @@ class Asker(Protocol):
         ...
 
 
+@runtime_checkable
+class ManyUsers(Protocol):
+    """An asker with several users: each answers the questions about their own calls."""
+
+    def user_of(self, call_id: str) -> str:
+        """A name for the user who is asked about this call."""
+        ...
+
+
 class NoAsker:
     """Answers for a program that runs alone: no, and stop."""
 
@@ -92,7 +102,8 @@ class NoAsker:
 
 
 class SerialAsker:
-    """Asks one question at a time, for all agents: there is one user and one terminal.
+    """Asks one question at a time, for all agents: there is one user and one terminal. Of `ManyUsers` it asks each one
+    question at a time.
 
     Queued questions that an earlier answer has decided ("always") are not asked, and a question on the screen is
     withdrawn when a change of the mode or of a rule decides it.
@@ -113,7 +124,10 @@ class SerialAsker:
         self._asker = asker
         self._decide = decide
         self._changed = changed
-        self._turn = asyncio.Lock()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By user, while any question of theirs is open."""
+        self._open = 0
+        """Questions on a screen."""
         self._clock = clock
         self._answered_s = 0.0
         self._asked_at: float | None = None
@@ -126,7 +140,7 @@ class SerialAsker:
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask when the questions before this one are answered."""
         of_permissions = self._wants_to_know(asked, request)
-        async with self._asking():
+        async with self._asking(asked.call_id):
             if not of_permissions:
                 return await self._asker.permission(asked, request)
             if not isinstance(decision := self._decide(request), Ask):
@@ -161,14 +175,19 @@ class SerialAsker:
         return self._answered_s + open_s
 
     @asynccontextmanager
-    async def _asking(self) -> AsyncIterator[None]:
-        """The next question: the user is asked until the block is left."""
-        async with self._turn:
-            self._asked_at = self._clock.now()
+    async def _asking(self, call_id: str = "") -> AsyncIterator[None]:
+        """The next question, about this call: its user is asked until the block is left."""
+        user = self._asker.user_of(call_id) if isinstance(self._asker, ManyUsers) else ""
+        async with self._turns.setdefault(user, asyncio.Lock()):
+            if not self._open:
+                self._asked_at = self._clock.now()
+            self._open += 1
             try:
                 yield
             finally:
-                self._answered_s, self._asked_at = self.waited_s, None
+                self._open -= 1
+                if not self._open:
+                    self._answered_s, self._asked_at = self.waited_s, None
 
     def _wants_to_know(self, asked: PermissionAsked, request: PermissionRequest) -> bool:
         """The question is that of the permissions; what a hook wants asked is asked, whatever was answered before."""

@@ -47,6 +47,7 @@ from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxLevel
 from harness.tools.ask_user import ASK_USER
+from harness.tools.files import refused
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
 from harness.tools.seen_files import SeenFiles
@@ -61,7 +62,7 @@ from harness.tools.tool import (
     shorten_line,
 )
 from harness.tools.toolbox import Toolbox
-from harness.tools.workspace import Workspace
+from harness.tools.workspace import PathError, Workspace, resolve_within
 
 LONGEST_PREVIEW_S = 60.0
 """Seconds for the preview of a call, which a permission question shows."""
@@ -102,6 +103,8 @@ class _Ready:
     """It changes nothing."""
     unasked: bool = False
     """It runs without a question because of that."""
+    shown: str = ""
+    """What the question about it has shown; empty: nobody was asked."""
 
 
 class ToolCalls:
@@ -147,6 +150,8 @@ class ToolCalls:
         """What the sandbox refused to each command line."""
         self._log = core.log
         self._attach = attachment_tool()
+        self._alone = asyncio.Lock()
+        """Held while a call beside a turn runs that is not safe beside others."""
         self._limits = TimeLimits(settings.tool_timeout_s, lambda text: core.conversation.emit(Notice("warning", text)))
 
     async def answer(
@@ -183,8 +188,20 @@ class ToolCalls:
         """Make a call outside of the model's: with permissions and hooks, but no breaker decides or counts it."""
         results: dict[str, ToolResult] = {}
         ready = await self._allowed(call, tool, results, interrupt)
-        await self._run([ready] if ready else [], results, interrupt)
+        async with nullcontext() if tool.parallel else self._alone:
+            current = ready is not None and await self._is_as_shown(ready, results)
+            await self._run([ready] if ready and current else [], results, interrupt)
         return results.get(call.id) or self._not_run()
+
+    async def _is_as_shown(self, item: _Ready, results: dict[str, ToolResult]) -> bool:
+        """Whether a call still does what the question about it showed, after others that ran meanwhile; if not, it was
+        answered."""
+        if not item.shown:
+            return True
+        checked = await self._previewed(item.call, item.tool, results)
+        if checked is not None and checked[1] != item.shown:
+            self._ended(item.call, refused(notices.CHANGED_WHILE_ASKED), 0.0, results)
+        return item.call.id not in results
 
     async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
         """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
@@ -284,6 +301,9 @@ class ToolCalls:
             decision = with_verdict(decision, hooked.verdict, hooked.reason)
         asked = isinstance(decision, Ask)
         if isinstance(decision, Ask):
+            if problem := await unless(interrupt, in_thread(partial(self._not_inside, call, tool))):
+                await self._finished(call, refused(problem), 0.0, words, results)
+                return None
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
@@ -293,11 +313,23 @@ class ToolCalls:
                     granted=None if asked else request.sandbox,
                     looks=decision.looks,
                     unasked=decision.looks and decision.by == "default",
+                    shown=preview if asked else "",
                 )
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
         return None
+
+    def _not_inside(self, call: ToolCall, tool: Tool) -> str:
+        """Why the tool refuses its path whatever the user says, so that nobody is asked; empty: it does not."""
+        if not tool.stays_inside:
+            return ""
+        outputs = (self._outputs.resolve(),) if tool.effect is Effect.READ else ()
+        try:
+            resolve_within(call.input.get("path") or ".", *self._workspace.roots, *outputs)
+        except PathError as error:
+            return str(error)
+        return ""
 
     def _looked_up(self, request: PermissionRequest, tool: Tool) -> PermissionRequest:
         """The request with what the disk and the sandbox say."""

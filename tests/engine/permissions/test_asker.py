@@ -144,6 +144,30 @@ async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -
     assert len(user.asked) == 2
 
 
+class ScriptedUsers(ScriptedUser):
+    """The user of a call is its number, odd or even."""
+
+    def user_of(self, call_id: str) -> str:
+        return str(int(call_id.removeprefix("call")) % 2)
+
+
+async def test_each_of_many_users_has_a_queue_and_the_time_of_all_is_counted_once() -> None:
+    user, clock = ScriptedUsers(), HandClock()
+    _, ask, serial = asking(user, clock=clock)
+    tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
+    await quiet()
+    assert [one.call_id for one in user.asked if isinstance(one, PermissionAsked)] == ["call1", "call2"]
+    clock.move(30.0)
+    for answer in user.answers:
+        answer.set_result(PermissionAnswer("once"))
+    await quiet()
+    assert [task.done() for task in tasks] == [True, True, False]
+    clock.move(5.0)
+    assert serial.waited_s == 35.0
+    user.answers[-1].set_result(PermissionAnswer("no"))
+    assert (await tasks[2]).choice == "no"
+
+
 async def test_giving_up_in_the_queue_or_at_the_question_holds_up_no_other() -> None:
     user = ScriptedUser()
     _, ask, _ = asking(user)
