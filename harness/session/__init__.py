@@ -6,6 +6,7 @@ from harness.engine.callback_hooks import callback_hooks
 from harness.engine.inbox import Inbox
 from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
+from harness.engine.permissions.session_rules import added_folders
 from harness.engine.repository import ChangedFile, Changes
 from harness.engine.rewind.rewind import RewindPlan
 from harness.engine.steering import SteeringInbox
@@ -74,6 +75,7 @@ __all__ = [
     "ToolResult",
     "UserAnswer",
     "WaitChoice",
+    "added_folders",
     "attachment_problem",
     "callback_hooks",
     "described",

@@ -144,6 +144,9 @@ class SessionDriver(ABC):
         """Show events and read keys during the block: a turn runs."""
         return nullcontext()
 
+    async def keep_pace(self) -> None:  # noqa: B027 (a terminal is written to at once)
+        """Wait for a reader that is slower than the turn."""
+
     def begun(self, item: Item) -> None:
         """An item of the queue has begun."""
         self.changed()
@@ -426,6 +429,7 @@ class SessionDriver(ABC):
                                 paused = report
                             case PlanHandedOver():
                                 handed_over = event
+                        await self.keep_pace()
         finally:
             self.playing = False
         if handed_over is not None and not self.leaving:

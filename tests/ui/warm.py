@@ -9,18 +9,21 @@ Each entry point also has a test that starts the command cold.
 """
 
 import asyncio
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
 import subprocess
+import sys
+import termios
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from tests.ui.nursery import MODULE, Order
 
@@ -150,6 +153,13 @@ class Piped:
         """Wait for the end; returns the exit code."""
         return await self._fork.ends()
 
+    async def until_full(self) -> None:
+        """Return once the pipe of its output is full, because it was not read."""
+        pipe = self._out.get_extra_info("pipe")
+        full = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) // 2  # short lines leave the rest of a page free
+        while self._out.is_reading() or _waiting_in(pipe) < full:  # noqa: ASYNC110 (nothing tells that it is full)
+            await asyncio.sleep(0.01)
+
     def stop_reading(self) -> None:
         """Close the pipe of its output, as a reader does that leaves."""
         self._out.close()
@@ -182,6 +192,11 @@ async def _writer(one: int) -> asyncio.StreamWriter:
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(one, "wb", 0)
     )
     return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+def _waiting_in(pipe: IO[bytes]) -> int:
+    """Bytes to read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def _line(one: int) -> bytes:

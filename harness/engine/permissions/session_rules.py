@@ -43,6 +43,14 @@ def surroundings_of(workspace: Path) -> Surroundings:
     return Surroundings(str(root), str(home_folder().resolve()), programs, dialect, apart=other_trees(root))
 
 
+def added_folders(settings: Settings) -> list[Path]:
+    """The folders that settings add to the workspace, links resolved. Raises SettingsError for one that cannot be."""
+    try:
+        return [added_folder(one) for one in settings.add_dirs]
+    except PathError as error:
+        raise SettingsError(f"Cannot use --add-dir (add_dirs): {error}") from error
+
+
 class SessionRules:
     """The permissions of a session, and the file with the rules of the user."""
 
@@ -66,11 +74,8 @@ class SessionRules:
         self.workspace = Workspace(settings.workspace)
         """The folders that tools may use as their own."""
         self._trees: dict[Path, Workspace] = {}
-        for added in settings.add_dirs:
-            try:
-                self._use_folder(added_folder(added))
-            except PathError as error:
-                raise SettingsError(f"Cannot use --add-dir (add_dirs): {error}") from error
+        for added in added_folders(settings):
+            self._use_folder(added)
         self.before_plan = Mode.ASK if self.mode is Mode.PLAN else self.mode
         """The mode that plan mode gives back when it ends."""
         self._stepping = False

@@ -18,7 +18,7 @@ from harness.base.errors import HarnessError, SettingsError
 from harness.base.version import __version__
 from harness.events import Json
 from harness.media.mentions import mention
-from harness.session import Opening, Session, sessions_of
+from harness.session import Opening, Session, added_folders, sessions_of
 from harness.settings import LoadedSettings, load
 from harness.ui.acp.client import Client, Connection
 from harness.ui.acp.driver import NO_KEY, AcpDriver
@@ -177,6 +177,7 @@ class AcpAgent:
         if (before := self._sessions.get(opening.resume or "")) is not None:
             if before.session.settings.workspace != loaded.settings.workspace:
                 raise SettingsError(f"The session {opening.resume} belongs to {before.session.settings.workspace}.")
+            added_folders(loaded.settings)
             del self._sessions[before.session.id]  # it is opened again: in another window, or by an editor that crashed
             await before.aclose()
         assert self.connection is not None

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from harness.events import Json
 
+MOST_SENDING = 1000
+"""Unread updates above which a turn waits for the editor."""
+
 
 class Connection(Protocol):
     """JSON-RPC both ways, as `acp.connection.Connection` offers it."""
@@ -48,6 +51,11 @@ class Client:
         """Return when all updates are on their way."""
         while self._sending:
             await asyncio.wait(self._sending)
+
+    async def keep_pace(self) -> None:
+        """Wait for an editor that is slow to read."""
+        if len(self._sending) > MOST_SENDING:
+            await self.flush()
 
     async def request(self, method: str, params: Json) -> Json:
         """Ask the editor, after all updates. An error, or a connection that is gone, is an empty answer."""

@@ -133,6 +133,10 @@ class AcpDriver(SessionDriver):
                 self._prompts.remove(ended)
             await self._client.flush()
 
+    async def keep_pace(self) -> None:
+        """Wait for the editor to read."""
+        await self._client.keep_pace()
+
     def cancel(self) -> None:
         """End the turn, or what is about to be one."""
         if not self.interrupt() and not self.queue.stop():

@@ -5,8 +5,8 @@ import json
 import logging
 import shlex
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -35,7 +35,7 @@ from harness.ui.lines.events import line_of, source_lines
 from harness.ui.lines.line import Line
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import SubagentSummary
-from harness.ui.plain.streams import write_line
+from harness.ui.plain.streams import LineWriter
 from harness.ui.plain.unattended import BackgroundWait, Unattended, short
 from harness.ui.signals import SignalState, handle_signals
 
@@ -119,7 +119,7 @@ async def headless(
     )
     with handle_signals() as signalled:
         try:
-            async with await opened as session:
+            async with output.written(), await opened as session:
                 for note in (*notes_of(loaded), *session.retirements):
                     print_note(note, err)
                 if notice := session.take_sandbox_notice():
@@ -139,8 +139,6 @@ async def headless(
             if not signalled.number:
                 raise
             return signalled.exit_code
-        finally:
-            output.catch_up()
     if not fits:
         return 1
     return signalled.exit_code if signalled.number else output.exit_code(end)
@@ -165,6 +163,7 @@ async def _answer(
     def stop() -> None:
         session.interrupt()
         wait.stop()
+        output.writer.end()
 
     signalled.interrupts(stop)
     before = session.conversation.spend
@@ -256,7 +255,7 @@ class _Output:
         """The plan that was proposed last."""
         self._failed = ""
         """Why what a command was to do after its answer was not done; empty: nothing failed."""
-        self._out = out
+        self.writer = LineWriter(out)
         self._err = err
         self.again: tuple[str, ...] = ()
         """The command that resumes the session, without its id; empty: that of a prompt."""
@@ -265,6 +264,15 @@ class _Output:
         """Events outside of turns that were not written yet."""
         self._collecting = False
 
+    @asynccontextmanager
+    async def written(self) -> AsyncIterator[None]:
+        """At the end of the block, write what was collected, and wait until all is read."""
+        async with self.writer:
+            try:
+                yield
+            finally:
+                self.catch_up()
+
     async def play(self, turn: AsyncGenerator[Event, None]) -> TurnEnded:
         """Write the events of a turn as they come, and its answer; returns its end."""
         ended: TurnEnded | None = None
@@ -272,6 +280,7 @@ class _Output:
             async with aclosing(turn) as events:
                 async for event in events:
                     self._show(event)
+                    await self.writer.keep_pace()
                     if isinstance(event, TurnEnded):
                         ended = event
         except HarnessError as error:
@@ -287,7 +296,7 @@ class _Output:
         if self._form is OutputFormat.TEXT and ended.answer and not self._structured:
             sources = "\n".join(map(str, source_lines(ended.sources)))
             text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
-            write_line(visible(text) if self._out.isatty() else text, self._out)
+            self.writer.write(visible(text) if self.writer.isatty else text)
         return ended
 
     def observe(self, event: Event, at: float) -> None:
@@ -322,9 +331,9 @@ class _Output:
         if self._form is not OutputFormat.TEXT:
             fields = result(end, session) | _structured_result(end, structured) | self._plan_result(end)
             fields |= self._failed_result(end)
-            write_line(json.dumps(fields), self._out)
+            self.writer.write(json.dumps(fields))
         elif structured is not None and not structured.why:
-            write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
+            self.writer.write(json.dumps(structured.value, ensure_ascii=False))
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
             print_note(
                 f"harness: the answer does not fit the schema: {structured.why}{self._how_to_resume(end, session)}",
@@ -375,7 +384,7 @@ class _Output:
         if isinstance(event, QuestionAsked) and event.plan is not None:
             self.plan = event.plan
         if self._form is OutputFormat.STREAM_JSON:
-            write_line(json.dumps(encode(event)), self._out)
+            self.writer.write(json.dumps(encode(event)))
         elif isinstance(event, PauseReported):
             print_note("\n".join(report_lines(event.report)), self._err)
         elif isinstance(event, StuckReported):

@@ -12,7 +12,7 @@ from harness.events import encode
 from harness.journal.follow import CaughtUp, Record, SkippedLine, WriterChanged, follow
 from harness.ui.lines.line import Line, Tone, seconds
 from harness.ui.plain.printer import RecordedPrinter
-from harness.ui.plain.streams import until_stopped, write_line
+from harness.ui.plain.streams import LineWriter, until_stopped
 from harness.ui.replay import LONGEST_GAP_S, ReplayPlayer
 
 LONG_SILENCE_S = 10.0
@@ -87,11 +87,12 @@ async def _follow(path: Path, printer: RecordedPrinter) -> None:
 
 
 async def _follow_as_json(path: Path, out: TextIO, err: TextIO) -> None:
-    async with aclosing(follow(path)) as items:
+    async with LineWriter(out) as writer, aclosing(follow(path)) as items:
         async for item in items:
             match item:
                 case Record(seq, at, event):
-                    write_line(json.dumps({"seq": seq, "at": at, **encode(event)}), out)
+                    writer.write(json.dumps({"seq": seq, "at": at, **encode(event)}))
+                    await writer.keep_pace()
                 case SkippedLine():
                     with suppress(OSError):
                         print(_skipped(item), file=err, flush=True)

@@ -7,7 +7,7 @@ import select
 import stat
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Self, TextIO
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.ui.signals import handle_signals
@@ -16,6 +16,12 @@ PATIENCE_S = 3.0
 """Seconds without data in an open pipe, after which a prompt that was given runs without it."""
 MOST_PIPED = 10_000_000
 """Bytes of piped text, more than fits the window of any model."""
+ENOUGH_WAITING = 1_000_000
+"""Unread bytes above which a turn waits for the reader."""
+MOST_WAITING = 100_000_000
+"""Unread bytes above which the reader counts as gone."""
+CLOSE_S = 2.0
+"""Seconds without anything read, after which a program that ends gives up what is left."""
 
 
 def prompt_from(given: str, source: TextIO | None, err: TextIO) -> str:
@@ -58,19 +64,125 @@ def _piped(source: TextIO, err: TextIO, *, waits: bool) -> str:
     return data.decode("utf-8", "replace")
 
 
-def write_line(text: str, out: TextIO) -> None:
-    """Write text with a newline at its end, and flush.
+class LineWriter:
+    """Writes lines to a stream, in order, and keeps the event loop for no reader.
 
-    Raises BrokenPipeError if the reader has gone, HarnessError if the output cannot be written.
+    What a pipe or a terminal does not take at once waits in memory and is written as it is read. As a context manager
+    it waits for that at the end of the block.
     """
-    try:
-        out.write(text if text.endswith("\n") else text + "\n")
-        out.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = f"cannot write to standard output: {error.strerror}; `harness export latest` shows the answer."
-        raise HarnessError(reason) from error
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        try:
+            self._number: int | None = out.fileno()
+        except io.UnsupportedOperation:  # it is in memory
+            self._number = None
+        self._waiting = bytearray()
+        self._watched = False
+        self._moved = asyncio.Event()
+        self._error: OSError | None = None
+        self._ends = False
+        self._patience_s: float | None = None
+        """Seconds without anything read, after which the reader counts as gone; None: it has all the time."""
+        self.gave_up = False
+        """The reader took too long."""
+
+    @property
+    def isatty(self) -> bool:
+        """It writes to a terminal."""
+        return self._out.isatty()
+
+    def write(self, text: str) -> None:
+        """Write text with a newline at its end.
+
+        Raises BrokenPipeError if the reader has gone, HarnessError if the output cannot be written.
+        """
+        line = text if text.endswith("\n") else text + "\n"
+        if self._number is None:
+            self._out.write(line)
+            return
+        self._raise()
+        self._waiting += line.encode(self._out.encoding, self._out.errors or "strict")
+        if not self._watched:
+            self._push(self._number)
+        if len(self._waiting) > MOST_WAITING:
+            self._fail(BrokenPipeError())
+        self._raise()
+
+    def limit(self, patience_s: float) -> None:
+        """Wait from now on only while something is read within these seconds, or fewer."""
+        self._patience_s = min(patience_s, self._patience_s or patience_s)
+        self._moved.set()
+
+    def end(self) -> None:
+        """The program ends: no turn waits, and the end of the block waits only for a reader that reads."""
+        self._ends = True
+        self.limit(CLOSE_S)
+
+    async def keep_pace(self) -> None:
+        """Wait while too much is not read yet. Raises what `write` raises."""
+        while len(self._waiting) > ENOUGH_WAITING and not self._ends:
+            await self._move()
+        self._raise()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for the rest; raises what `write` raises, unless the block failed or the program ends."""
+        if kind is asyncio.CancelledError:
+            self.end()
+        try:
+            while self._waiting:
+                await self._move()
+        finally:
+            self._fail(None)
+        if kind is None and not self._ends:
+            self._raise()
+
+    async def _move(self) -> None:
+        """Wait until something was read."""
+        self._moved.clear()
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._moved.wait()
+        except TimeoutError:
+            self.gave_up = True
+            self._fail(BrokenPipeError())
+
+    def _push(self, number: int) -> None:
+        """Write until the pipe is full. `PIPE_BUF` bytes never block where anything can be written."""
+        try:
+            while self._waiting and select.select([], [number], [], 0)[1]:
+                del self._waiting[: os.write(number, self._waiting[: select.PIPE_BUF])]
+                self._moved.set()
+        except BlockingIOError:  # another program takes what is free of it
+            pass
+        except OSError as error:
+            self._fail(error)
+        self._watch(number, watched=bool(self._waiting))
+
+    def _watch(self, number: int, *, watched: bool) -> None:
+        if watched != self._watched:
+            self._watched, loop = watched, asyncio.get_running_loop()
+            loop.add_writer(number, self._push, number) if watched else loop.remove_writer(number)
+
+    def _fail(self, error: OSError | None) -> None:
+        """Write nothing more."""
+        self._error = self._error or error
+        self._waiting.clear()
+        self._moved.set()
+        if self._number is not None:
+            self._watch(self._number, watched=False)
+
+    def _raise(self) -> None:
+        if isinstance(self._error, BrokenPipeError):
+            raise BrokenPipeError
+        if self._error is not None:
+            reason = (
+                f"cannot write to standard output: {self._error.strerror}; `harness export latest` shows the answer."
+            )
+            raise HarnessError(reason)
 
 
 async def until_stopped(work: Coroutine[None, None, None], out: TextIO) -> int:

@@ -23,7 +23,7 @@ from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.line import Groups, Line, Tone, laid_out
 from harness.ui.plain.headless import MOST_ARRIVALS, notes_of, print_note, result
-from harness.ui.plain.streams import write_line
+from harness.ui.plain.streams import LineWriter
 from harness.ui.plain.unattended import BackgroundWait, Unattended
 from harness.ui.programs.asker import ProgramAsker
 from harness.ui.programs.control import ControlChannel
@@ -36,6 +36,8 @@ WIDTH = 100
 """Columns of a list, such as that of /help."""
 SERVERS_S = 10.0
 """Seconds that the answer to `initialize` waits for MCP servers."""
+PATIENCE_S = 8.0
+"""Seconds without anything read, after which a program that has closed the input counts as gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +76,19 @@ async def serve_program(
     driver = ProgramDriver(start, options, streams, log)
     with handle_signals() as signalled:
         try:
-            signalled.interrupts(driver.stop)
-            try:
-                await driver.run(lines)
-            finally:
-                await driver.aclose()
+            signalled.interrupts(driver.stop_now)
+            async with driver.writer:
+                try:
+                    await driver.run(lines)
+                finally:
+                    await driver.aclose()
+        except BrokenPipeError:
+            driver.gone = True
         except asyncio.CancelledError:
             if not signalled.number:
                 raise
+    if driver.writer.gave_up:
+        print_note("Nothing reads standard output, so the rest of it is lost.", streams[1])
     if driver.gone:
         raise BrokenPipeError
     return signalled.exit_code if signalled.number else driver.exit_code
@@ -98,7 +105,7 @@ class ProgramDriver(SessionDriver):
         super().__init__(log)
         self._start = start
         self._options = options
-        self._out, self._err = streams
+        self.writer, self._err = LineWriter(streams[0]), streams[1]
         self._channel = ControlChannel(self._write)
         self._fold: MessageFold | None = None
         self._changed = asyncio.Event()
@@ -151,10 +158,20 @@ class ProgramDriver(SessionDriver):
         if self.gone:
             return
         try:
-            write_line(json.dumps(message), self._out)
+            self.writer.write(json.dumps(message))
         except BrokenPipeError:
-            self.gone = True
-            self.stop()
+            self._leave_reader()
+
+    def _leave_reader(self) -> None:
+        self.gone = True
+        self.stop()
+
+    async def keep_pace(self) -> None:
+        """Wait for the program to read; one that has gone ends the run."""
+        try:
+            await self.writer.keep_pace()
+        except BrokenPipeError:
+            self._leave_reader()
 
     # ── the run ─────────────────────────────────────────────────────────────────────────────────
 
@@ -184,6 +201,7 @@ class ProgramDriver(SessionDriver):
                 await self._open({})
         finally:
             self._channel.close()
+            self.writer.limit(PATIENCE_S)
 
     async def _work(self, reading: "asyncio.Task[None]") -> None:
         """Run items until the input has ended and nothing more arrives."""
@@ -217,6 +235,11 @@ class ProgramDriver(SessionDriver):
         self._changed.set()
         if self._wait is not None:
             self._wait.stop()
+
+    def stop_now(self) -> None:
+        """End the turn and the program, without waiting for a reader that reads nothing."""
+        self.writer.end()
+        self.stop()
 
     # ── messages of the program ─────────────────────────────────────────────────────────────────
 

@@ -1,5 +1,6 @@
 """`harness acp` as a process, with an editor at the other end of its pipes."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from acp.schema import (
     SessionNotification,
 )
 
+from harness.ui.signals import GRACE_S
 from tests.mcp.conftest import practice
 from tests.mcp.test_http import Web
 from tests.ui.lines_of_json import DOT, Peer, Said, bash, calls, peer, says
@@ -296,6 +298,7 @@ async def test_what_is_unknown_is_an_error_and_ends_nothing(place: Place) -> Non
             ("session/new", {"cwd": str(place.folder), "mcpServers": [TWIN | {"env": {"A": "b"}}]}, "are lists"),
             ("session/load", {"cwd": str(place.folder), "sessionId": 7}, "sessionId has to be a text"),
             ("session/load", {"cwd": str(place.folder.parent)}, f"belongs to {place.folder}"),
+            ("session/load", {"cwd": str(place.folder), "additionalDirectories": ["/no/such"]}, "is missing"),
             ("session/prompt", {"prompt": "hi"}, "prompt has to be a list"),
             ("session/prompt", {"prompt": []}, "The prompt is empty"),
             ("session/set_mode", {"modeId": "fast"}, "no permission mode fast"),
@@ -462,6 +465,17 @@ async def test_an_editor_that_reads_no_more_cannot_keep_it(place: Place) -> None
         await one.agent.until(is_running)
         one.agent.process.stop_reading()
         assert await one.agent.process.wait() == 141
+
+
+async def test_a_turn_waits_for_an_editor_that_reads_nothing_until_a_signal_comes(place: Place) -> None:
+    words = " ".join(map(str, range(300_000)))
+    async with editor(place, f'[[reply]]\ntext = "{words}"\nchunk = 500\n') as one:
+        one.prompt("write")
+        await one.agent.process.until_full()
+        one.agent.process.terminate()
+        async with asyncio.timeout(GRACE_S):
+            assert await one.agent.process.wait() == 143
+        one.agent.process.stop_reading()
 
 
 async def test_control_characters_do_not_reach_the_editor(place: Place) -> None:

@@ -15,7 +15,7 @@ from typing import TextIO
 import pytest
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.ui.plain.streams import MOST_PIPED, PATIENCE_S, prompt_from, until_stopped, write_line
+from harness.ui.plain.streams import MOST_PIPED, PATIENCE_S, LineWriter, prompt_from, until_stopped
 
 pytestmark = pytest.mark.anyio
 
@@ -133,8 +133,9 @@ def test_what_is_no_text_is_made_readable_and_too_much_is_refused(tmp_path: Path
 
 def test_a_line_ends_once_and_arrives_at_once() -> None:
     with pipe() as (source, sink):
-        write_line("one", sink)
-        write_line("two\n", sink)
+        writer = LineWriter(sink)
+        writer.write("one")
+        writer.write("two\n")
         assert (source.readline(), source.readline()) == ("one\n", "two\n")
 
 
@@ -142,20 +143,60 @@ def test_a_closed_reader_is_reported_as_such() -> None:
     with pipe() as (source, sink):
         source.close()
         with pytest.raises(BrokenPipeError):
-            write_line("one", sink)
-        with pytest.raises(BrokenPipeError):
-            sink.close()
+            LineWriter(sink).write("one")
 
 
 def test_a_full_disk_is_reported_with_where_the_answer_is() -> None:
     no_space = "cannot write to standard output: No space left on device; `harness export"
-    with pytest.raises(OSError, match="No space"), Path("/dev/full").open("w", encoding="utf-8") as full:
-        refused(full, no_space)
+    with Path("/dev/full").open("w", encoding="utf-8") as full, pytest.raises(HarnessError, match=no_space):
+        LineWriter(full).write("one")
 
 
-def refused(out: TextIO, why: str) -> None:
-    with pytest.raises(HarnessError, match=why):
-        write_line("one", out)
+async def test_a_slow_reader_gets_everything_in_order_and_the_work_waits_for_it() -> None:
+    texts = [f"{number} {'x' * 50_000}" for number in range(100)]
+    with pipe() as (source, sink):
+        read: list[str] = []
+        async with asyncio.timeout(60), LineWriter(sink) as writer:
+            for text in texts:
+                writer.write(text)
+            pace = asyncio.create_task(writer.keep_pace())
+            await asyncio.sleep(0)
+            assert not pace.done()
+            while len(read) < len(texts):
+                read.append(await asyncio.to_thread(source.readline))
+            await pace
+        assert read == [text + "\n" for text in texts]
+        assert not asyncio.get_running_loop().remove_writer(sink.fileno())
+
+
+async def test_a_reader_that_reads_nothing_is_waited_for_until_the_program_ends() -> None:
+    with pipe() as (_, sink):
+        async with asyncio.timeout(60), LineWriter(sink) as writer:
+            writer.write("x" * 2_000_000)
+            pace = asyncio.create_task(writer.keep_pace())
+            await asyncio.sleep(0)
+            assert not pace.done()
+            writer.limit(0.1)
+            writer.end()
+            await pace
+        assert not asyncio.get_running_loop().remove_writer(sink.fileno())
+        late = LineWriter(sink)
+        late.write("x")
+        late.limit(0.1)
+        with pytest.raises(BrokenPipeError):
+            await late.__aexit__(None)
+
+
+async def test_a_reader_that_leaves_ends_the_wait() -> None:
+    with pipe() as (source, sink):
+        writer = LineWriter(sink)
+        writer.write("x" * 2_000_000)
+        pace = asyncio.create_task(writer.keep_pace())
+        await asyncio.sleep(0)
+        source.close()
+        async with asyncio.timeout(60):
+            with pytest.raises(BrokenPipeError):
+                await pace
 
 
 # ── the end ─────────────────────────────────────────────────────────────────────────────────────────
@@ -206,7 +247,7 @@ async def test_an_output_that_is_read_does_not_end_the_work_and_is_not_watched_a
     with pipe() as (source, sink):
 
         async def work() -> None:
-            write_line("one", sink)
+            LineWriter(sink).write("one")
             assert await asyncio.to_thread(source.readline) == "one\n"
 
         assert await until_stopped(work(), sink) == 0

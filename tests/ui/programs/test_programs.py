@@ -1,13 +1,17 @@
 """`harness --input-format stream-json` as a process, driven line by line."""
 
+import asyncio
 import json
+import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
 
+from harness.ui.programs.driver import PATIENCE_S
+from harness.ui.signals import GRACE_S
 from tests.ui.lines_of_json import DOT, Peer, Said, bash, calls, peer, says
-from tests.ui.program import Place, run
+from tests.ui.program import LIMIT_S, Place, run
 
 pytestmark = pytest.mark.anyio
 
@@ -428,3 +432,58 @@ async def test_two_interrupts_end_a_turn_at_once_as_an_error(place: Place) -> No
         assert (await program.until(is_result))["is_error"]
         program.send(prompt("next"))
         assert (await program.until(is_result))["result"] == "Next."
+
+
+LONG = " ".join(map(str, range(300_000)))
+WRITES = f'[[reply]]\ntext = "{LONG}"\nchunk = 50_000\n'
+
+
+async def stuck(program: Peer, *, prompts: bool) -> None:
+    """Begin a long answer, and read nothing of it."""
+    if prompts:
+        program.send(prompt("write"))
+    else:
+        program.process.stdin.close()
+    async with asyncio.timeout(LIMIT_S):
+        await program.process.until_full()
+
+
+PRINTS = ("-p", "write", "--output-format", "stream-json")
+
+
+@pytest.mark.parametrize("flags", [FLAGS, pytest.param(PRINTS, marks=pytest.mark.stories)])
+async def test_a_reader_that_reads_nothing_keeps_no_signal_back(place: Place, flags: tuple[str, ...]) -> None:
+    async def ended_by(number: int) -> None:
+        async with driven(place, WRITES, *flags) as program:
+            await stuck(program, prompts=flags is FLAGS)
+            program.process.send_signal(number)
+            async with asyncio.timeout(GRACE_S):
+                assert await program.process.wait() == 128 + number
+            program.process.stop_reading()
+
+    await asyncio.gather(ended_by(signal.SIGTERM), ended_by(signal.SIGINT))
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize("flags", [FLAGS, PRINTS])
+async def test_a_late_reader_gets_all_and_one_that_leaves_ends_it(place: Place, flags: tuple[str, ...]) -> None:
+    async with driven(place, WRITES, *flags) as program:
+        await stuck(program, prompts=flags is FLAGS)
+        assert await program.ends() == 0
+        assert [one["result"] for one in filter(is_result, program.seen)] == [LONG]
+    async with driven(place, WRITES, *flags) as program:
+        await stuck(program, prompts=flags is FLAGS)
+        program.process.stop_reading()
+        async with asyncio.timeout(GRACE_S):
+            assert await program.process.wait() == 141
+
+
+@pytest.mark.stories
+async def test_a_program_that_reads_nothing_and_closes_the_input_has_gone(place: Place) -> None:
+    async with driven(place, WRITES, *FLAGS) as program:
+        await stuck(program, prompts=True)
+        program.process.stdin.close()
+        async with asyncio.timeout(PATIENCE_S + GRACE_S):
+            assert await program.process.wait() == 141
+        assert "Nothing reads standard output" in (await program.process.stderr.read()).decode()
+        program.process.stop_reading()
