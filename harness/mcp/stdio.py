@@ -42,7 +42,7 @@ MOST_PENDING = 64_000_000
 ERROR_BYTES = 16_000
 """Last bytes of standard error that are kept for error messages."""
 EXIT_S = 1.0
-"""Seconds that a server has to exit once its standard input is closed."""
+"""Seconds that a server has to exit once its standard input or output is closed."""
 _AT_A_TIME = 100
 
 
@@ -232,6 +232,9 @@ class StdioTransport:
         process is seen, because the sandbox holds the output open as well."""
         assert self._process is not None, "it was entered"
         await race(self._process.wait(), self._process.output_closed())
+        with suppress(TimeoutError):  # it is usually about to exit, and its code says why
+            async with asyncio.timeout(EXIT_S):
+                await self._process.wait()
         self.closed.set()
         self._arrived.set()
 

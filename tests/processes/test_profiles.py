@@ -66,6 +66,6 @@ def test_what_the_owner_of_processes_starts_has_a_profile() -> None:
                 (within if "profile" in keywords else without).add(name)
     assert without == set()
     assert within == {
-        *("engine/background/commands.py", "engine/hooks.py", "mcp/stdio.py", "processes/processes.py"),
-        *("tools/bash.py", "tools/grep.py", "tools/held_commands.py"),
+        *("engine/background/commands.py", "engine/hooks.py", "engine/worktrees.py", "mcp/stdio.py"),
+        *("processes/processes.py", "tools/bash.py", "tools/grep.py", "tools/held_commands.py", "worktrees/git.py"),
     }
