@@ -134,7 +134,7 @@ async def test_a_plan_that_was_killed_at_any_event_goes_on(place: Place) -> None
 @pytest.mark.stories
 async def test_a_process_that_is_killed_at_any_result_goes_on(place: Place) -> None:
     out = (await ran(place, SIX)).out
-    for number in range(1, 7):
+    for number in range(1, 6):  # behind the sixth it may have ended
         process = await start(place, "run", "plan.py", "--output-format", "stream-json")
         for _ in range(number):
             await line_with(process, "script_result")
