@@ -107,45 +107,28 @@ async def open_session(
     written; TypeError and ValueError for options that cannot be used.
     """
     _check(loaded, opening, observer)
+    opening = opening or Opening()
     loaded, chosen = _chosen(loaded, asker, options)
-    kept = await _journal(loaded.settings, opening or Opening())
+    kept = await _journal(loaded.settings, opening)
     try:
         settings = _with_choices_of(kept.state, loaded) if kept.resumes else loaded.settings
-        name = opening.worktree if opening and opening.worktree is not None else kept.state.worktree or None
-        entry = await worktrees.enter(settings, name, kept.journal.session_id)
-        settings = entry.settings
-        masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
+        worktree = opening.worktree if opening.worktree is not None else kept.state.worktree or None
+        entry = await worktrees.enter(settings, worktree, kept.journal.session_id)
+        masking = Masking((*loaded.secrets, *secrets_of(entry.settings, os.environ)))
         await _replayed(kept, observer, masking)
         recorder = Recorder(kept.journal, observer)
-        agent = _agent(settings, chosen, kept, Conversation(recorder, kept.state, masking=masking))
+        agent = _agent(entry.settings, chosen, kept, Conversation(recorder, kept.state, masking=masking))
         if warm:
             await agent.open()
+        await _recall(agent, kept)
     except BaseException:
         kept.journal.close()
         await worktrees.leave(loaded.settings, kept.journal.session_id)
         raise
-    sandbox = agent.parts.core.shared.processes.sandbox
-    try:
-        _recall(agent.parts, kept)
-    except ValueError as error:
-        await agent.aclose()
-        kept.journal.close()
-        raise JournalError(
-            f"The session {kept.journal.session_id} cannot be gone on with: its journal is out of order ({error}); "
-            "begin a new session."
-        ) from error
-    _announce(agent.parts, kept, opening or Opening(), await in_thread(lambda: sandbox.state))
-    for event in entry.events:
-        agent.conversation.emit(event)
-    sandbox.take_change()
-    if agent.parts.background is not None:
-        await agent.parts.background.open()
-    if warm and (servers := agent.parts.core.shared.mcp) is not None:
-        servers.start()
-    if agent.parts.background is not None and _wants_schedule(agent.parts):
-        agent.parts.background.schedule.start()
-    session = Session(agent, kept.journal.path, recorder, kept.state, kept.skipped)
-    session.begun = entry.events
+    await _begin(agent.parts, kept, opening, entry.events)
+    session = Session(agent, kept.journal.path, recorder, kept.state, kept.skipped, entry.events)
+    if warm and session.mcp is not None:
+        session.mcp.start()
     return session
 
 
@@ -210,8 +193,20 @@ def _agent(settings: Settings, options: AgentOptions, kept: _Kept, conversation:
     return agent
 
 
-def _recall(parts: AgentParts, kept: _Kept) -> None:
-    """Fold what the journal holds into the parts that continue from it. Raises ValueError for one out of order."""
+async def _recall(agent: Agent, kept: _Kept) -> None:
+    """Fold what the journal holds into the parts that continue from it. Raises JournalError for one out of order, with
+    the agent closed."""
+    try:
+        _fold(agent.parts, kept)
+    except ValueError as error:
+        await agent.aclose()
+        raise JournalError(
+            f"The session {kept.journal.session_id} cannot be gone on with: its journal is out of order ({error}); "
+            "begin a new session."
+        ) from error
+
+
+def _fold(parts: AgentParts, kept: _Kept) -> None:
     parts.breakers.recall(kept.dated)
     parts.core.shared.rules.recall(kept.events)
     parts.checkpoint_fold.recall(kept.events)
@@ -221,6 +216,19 @@ def _recall(parts: AgentParts, kept: _Kept) -> None:
         parts.steering.recall(kept.events)
     if parts.background is not None:
         parts.background.recall(kept.events)
+
+
+async def _begin(parts: AgentParts, kept: _Kept, opening: Opening, entered: Sequence[Event]) -> None:
+    """Emit the first events of the session, and let its members and its schedule go on."""
+    sandbox = parts.core.shared.processes.sandbox
+    _announce(parts, kept, opening, await in_thread(lambda: sandbox.state))
+    for event in entered:
+        parts.core.conversation.emit(event)
+    sandbox.take_change()
+    if parts.background is not None:
+        await parts.background.open()
+        if _wants_schedule(parts):
+            parts.background.schedule.start()
 
 
 def _announce(parts: AgentParts, kept: _Kept, opening: Opening, sandbox: SandboxState) -> None:

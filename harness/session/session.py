@@ -59,7 +59,13 @@ class Session:
     """
 
     def __init__(
-        self, agent: Agent, path: Path, recorder: Recorder | None, state: SessionState, skipped_lines: int = 0
+        self,
+        agent: Agent,
+        path: Path,
+        recorder: Recorder | None,
+        state: SessionState,
+        skipped_lines: int = 0,
+        begun: tuple[Event, ...] = (),
     ) -> None:
         """`recorder`: closed with the session; None: nothing is written to `path`, as in a chapter of the course."""
         parts = agent.parts
@@ -109,7 +115,7 @@ class Session:
         self.processes = parts.core.shared.processes
         self.faults = parts.faults
         """Faults ordered on purpose."""
-        self.begun: tuple[Event, ...] = ()
+        self.begun = begun
         """What its opening found about worktrees."""
         self.left: list[WorktreeLeft] = []
         """Worktrees that were left when the session was closed."""

@@ -11,6 +11,7 @@ from harness.session import Opening, Session
 from harness.worktrees import WorktreeError
 from tests.agent.stage import Sessions, calls, played, says, sessions
 from tests.agent.test_permission_rules import bash
+from tests.session.test_opening import out_of_order
 from tests.worktrees.repositories import committed, git, written
 
 pytestmark = pytest.mark.anyio
@@ -83,6 +84,18 @@ async def test_where_no_worktree_can_be_made_the_session_does_not_begin(tmp_path
         with pytest.raises(WorktreeError, match="cannot be called"):
             await here.open(Opening(worktree="a..b"))
         assert [path.name for path in (main / ".git" / "refs" / "heads").iterdir()] == ["main"]
+
+
+async def test_a_session_that_cannot_be_continued_leaves_its_tree(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here:
+        repository_of(here)
+        async with await here.open() as session:
+            await played(session.run("first"))
+        out_of_order(session.path)
+        with pytest.raises(HarnessError, match="out of order"):
+            await here.open(Opening(session.id, worktree="fix"))
+        async with await here.open(Opening(worktree="fix")) as other:
+            assert other.settings.workspace.name == "fix"
 
 
 async def test_checkpoints_are_those_of_their_tree(tmp_path: Path) -> None:
