@@ -64,6 +64,12 @@ def tool_called(name: str, also: Collection[str] = ()) -> str:
     return _MEANT.get(plain_name(name), "")
 
 
+def pattern_of(name: str) -> str:
+    """The pattern "mcp__docs__*" for "mcp__docs", which means all tools of the server docs; any other name as it is."""
+    names_server = name.startswith("mcp__") and "*" not in name and name.count("__") == 1
+    return f"{name}__*" if names_server else name
+
+
 def nearest_tool(name: str, also: Collection[str] = ()) -> str:
     """What to write instead of a name that means no tool, to end the sentence "there is no tool …; …"."""
     known = {plain_name(one): one for one in (*OURS, *also)} | dict(_MEANT)

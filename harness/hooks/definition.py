@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.events import HookPoint, Json
-from harness.events.tool_names import OURS, tool_called
+from harness.events.tool_names import OURS, pattern_of, tool_called
 from harness.hooks import claude_code
 
 TIME_LIMIT_S = 10.0
@@ -241,9 +241,7 @@ def _parts(pattern: str) -> list[str]:
 def _means(part: str, tool: str) -> bool:
     if tool_called(part) == tool:
         return True
-    if part.startswith("mcp__") and "*" not in part and part.count("__") == 1:
-        part += "__*"
-    return re.fullmatch(".*".join(map(re.escape, part.split("*"))), tool, re.DOTALL) is not None
+    return re.fullmatch(".*".join(map(re.escape, pattern_of(part).split("*"))), tool, re.DOTALL) is not None
 
 
 # ── hooks of a settings file, and the list of hooks ─────────────────────────────────────────────────

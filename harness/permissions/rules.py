@@ -16,7 +16,7 @@ from enum import Enum, StrEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from harness.events.tool_names import NOTEBOOKS, nearest_tool, plain_name, tool_called
+from harness.events.tool_names import NOTEBOOKS, nearest_tool, pattern_of, plain_name, tool_called
 from harness.hooks import Verdict
 from harness.permissions.argument_set import WRITTEN, ArgumentSet, file_before, is_script, parse_arguments
 from harness.permissions.dangers import OPAQUE, as_git
@@ -157,8 +157,7 @@ class PermissionRule:
         """It is about this tool, or about all of its MCP server."""
         if not self.subject.startswith("mcp__"):
             return self.subject == tool
-        server = "*" not in self.subject and self.subject.count("__") == 1
-        return fnmatchcase(tool, f"{self.subject}__*" if server else self.subject)
+        return fnmatchcase(tool, pattern_of(self.subject))
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
