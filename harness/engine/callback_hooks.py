@@ -1,13 +1,11 @@
 """Hooks whose functions are in the program that drives the session, declared as the SDKs for Claude Code do."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from harness.events import Json
-from harness.hooks.claude_code import own_input
-from harness.hooks.commands import answer_in
+from harness.hooks.commands import answer_in, own_answer
 from harness.hooks.definition import TOOL_POINTS, Hook, HookAnswer, HookCall, point_called
 
 TIME_LIMIT_S = 60.0
@@ -38,7 +36,4 @@ def _hooks(event: str, matcher: Mapping[str, Any], ask: Ask) -> Iterator[Hook]:
 
 async def _asked(ask: Ask, callback: str, call: HookCall) -> HookAnswer:
     request = {"subtype": "hook_callback", "callback_id": callback, "input": call.document()}
-    answer = answer_in(await ask(request | {"tool_use_id": call.call_id or None}))
-    if not call.tool or answer.input is None:
-        return answer
-    return replace(answer, input=own_input(call.tool, answer.input, call.input, call.workspace))
+    return own_answer(answer_in(await ask(request | {"tool_use_id": call.call_id or None})), call)

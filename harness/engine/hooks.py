@@ -38,8 +38,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.hooks import Hook, HookAnswer, HookCall, HookError, HookFunction, HookNote, MergedAnswer, in_one_line
-from harness.hooks.claude_code import own_input
-from harness.hooks.commands import MOST_BYTES, answer_of
+from harness.hooks.commands import MOST_BYTES, answer_of, own_answer
 from harness.hooks.definition import UnclearAnswerError
 from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
 from harness.model import notices
@@ -349,10 +348,7 @@ class HookInvoker:
                 raise HookError(f"it could not be started: {error}") from error
         if finished.timed_out:
             raise HookError(_too_slow(time_s))
-        answer = answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data), call.point)
-        if call.tool and answer.input is not None:
-            return replace(answer, input=own_input(call.tool, answer.input, call.input, call.workspace))
-        return answer
+        return own_answer(answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data), call.point), call)
 
 
 def _written(call: HookCall) -> bytes:

@@ -9,10 +9,11 @@ other     it failed
 
 import json
 import re
+from dataclasses import replace
 
 from harness.events import HookPoint, Json
 from harness.hooks import claude_code
-from harness.hooks.definition import HookAnswer, HookError, UnclearAnswerError, Verdict
+from harness.hooks.definition import HookAnswer, HookCall, HookError, UnclearAnswerError, Verdict
 
 BLOCKS = 2
 """Exit code of a command that blocks."""
@@ -69,6 +70,13 @@ def answer_in(found: Json) -> HookAnswer:
         return _answer_of(_in_our_words(found))
     except HookError as error:
         raise UnclearAnswerError(str(error)) from None
+
+
+def own_answer(answer: HookAnswer, call: HookCall) -> HookAnswer:
+    """The answer with an input of our tool where it has one of Claude Code's."""
+    if not call.tool or answer.input is None:
+        return answer
+    return replace(answer, input=claude_code.own_input(call.tool, answer.input, call.input, call.workspace))
 
 
 def _in_our_words(found: Json) -> Json:
