@@ -89,7 +89,7 @@ async def side_by_side() -> float:
         core = core_of(settings, AgentOptions(outputs=here))
         toolbox = Toolbox([wait])
         dispatcher = ToolDispatcher(core, BreakerRegistry(["wait"]), toolbox)
-        calls = ToolCalls(core, toolbox, dispatcher, None, lambda call: None)
+        calls = ToolCalls(core, toolbox, dispatcher, None, lambda call, tool: None)
         asked = [ToolCall(f"call_{number}", "wait", {"number": number}) for number in range(8)]
         began = time.perf_counter()
         await calls.answer(asked, [], asyncio.Event())

@@ -12,4 +12,4 @@ def tool_calls(core: AgentCore, toolbox: Toolbox) -> tuple[ToolCalls, BreakerReg
     registry = BreakerRegistry(toolbox.names)
     dispatcher = ToolDispatcher(core, registry, toolbox)
     core.conversation.subscribe(dispatcher.on_event)
-    return ToolCalls(core, toolbox, dispatcher, None, lambda call: None), registry
+    return ToolCalls(core, toolbox, dispatcher, None, lambda call, tool: None), registry

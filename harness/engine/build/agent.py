@@ -60,7 +60,7 @@ from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn_lifecycle import skill_changes
-from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead, ToolCall
+from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook
 from harness.journal import WORKTREES, state_folder, workspace_slug
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -75,7 +75,7 @@ from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
 from harness.tools.propose_plan import propose_plan_tool
 from harness.tools.todo_write import TODO_WRITE
-from harness.tools.tool import Tool, ToolResult
+from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of
 
 if TYPE_CHECKING:
@@ -103,11 +103,9 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     calls = ModelCalls(core, system, toolbox.specs(), answer_format=options.answer_format, monitor=monitor)
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
-
-    def vetoed(call: ToolCall) -> ToolResult | None:
-        return plan_mode.veto(call, toolbox.get(call.name)) or veto(monitor, breakers, call)
-
-    tools = ToolCalls(core, toolbox, breakers, hooks, vetoed)
+    tools = ToolCalls(
+        core, toolbox, breakers, hooks, lambda call, tool: plan_mode.veto(call, tool) or veto(monitor, breakers, call)
+    )
     compactor = partial(Compactor, core, calls, toolbox, board.open_tasks if board else None, ongoing)
     decisions = DecisionRunner(core, calls, models, hooks, compactor)
 

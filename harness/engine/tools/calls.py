@@ -116,7 +116,7 @@ class ToolCalls:
         toolbox: Toolbox,
         dispatcher: ToolDispatcher,
         hooks: HookRunner | None,
-        veto: Callable[[ToolCall], ToolResult | None],
+        veto: Callable[[ToolCall, Tool | None], ToolResult | None],
     ) -> None:
         """
         Args:
@@ -245,7 +245,7 @@ class ToolCalls:
                 self._ended(call, self._dispatcher.answer(decision), 0.0, results)
             case _ if not self._restriction.allows(call.name):
                 self._ended(call, self._narrowed(call.name), 0.0, results)
-            case _ if (vetoed := self._veto(call)) is not None:
+            case _ if (vetoed := self._veto(call, tool)) is not None:
                 self._ended(call, vetoed, 0.0, results)
             case _ if tool is not None:
                 return await self._allowed(call, tool, results, interrupt)
