@@ -2,12 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Awaitable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from runpy import run_path
-from subprocess import Popen
 from typing import TYPE_CHECKING, Any
 
 from chapters.course import DemoSession, LessonError
@@ -39,8 +38,21 @@ async def outcome(work: Awaitable[object]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
+@asynccontextmanager
+async def small_client(session: DemoSession) -> AsyncIterator[Any]:
+    """The client of workspace/client.py. Its server ends with the block; the last line to it may never be read."""
+    make = run_path(str(session.workspace / "client.py"))["Client"]
+    client = await in_thread(partial(make, sys.executable, "harbor.py", folder=session.workspace))
+    try:
+        yield client
+    finally:
+        client.server.kill()
+        with suppress(BrokenPipeError), client.server:
+            client.server.wait()
+
+
 async def by_hand(session: DemoSession) -> None:
-    """Use the client of workspace/client.py, and kill its server in the middle of a call."""
+    """Use the small client, and kill its server in the middle of a call."""
 
     def call(tool: str, arguments: dict[str, str]) -> asyncio.Task[Any]:
         return asyncio.ensure_future(in_thread(partial(client.call, tool, arguments)))
@@ -48,9 +60,7 @@ async def by_hand(session: DemoSession) -> None:
     def show(text: str) -> None:
         session.show(Notice("info", text))
 
-    make = run_path(str(session.workspace / "client.py"))["Client"]
-    client = await in_thread(partial(make, sys.executable, "harbor.py", folder=session.workspace))
-    try:
+    async with small_client(session) as client:
         show(f"initialize: {client.about['serverInfo']['name']} speaks MCP {client.about['protocolVersion']}")
         show(f"tools/list: {', '.join(await in_thread(client.tools))}")
         show(f"tide: {await outcome(call('tide', TIDE))}")
@@ -62,15 +72,6 @@ async def by_hand(session: DemoSession) -> None:
         await in_thread(client.server.wait)
         show(f"killed: {await outcome(pilot)}")
         show(f"tide once more: {await outcome(call('tide', TIDE))}")
-    finally:
-        end(client.server)
-
-
-def end(server: Popen[str]) -> None:
-    """End a server and close its pipes; the last line to it was never read."""
-    server.kill()
-    with suppress(BrokenPipeError), server:
-        server.wait()
 
 
 class Harbor:

@@ -1,22 +1,18 @@
 """The learner's names for the tools of the harbor, and for those of a second server that imitates them."""
 
-import sys
 from functools import partial
-from runpy import run_path
 from types import ModuleType
 
 from chapters.course import DemoSession
-from chapters.s19_mcp.demo import end
+from chapters.s19_mcp.demo import small_client
 from harness.base.concurrency import in_thread
 from harness.events import Notice
 
 
 async def demo(session: DemoSession, work: ModuleType) -> None:
     """Each prompt asks the server for its tools, and calls the two that are nearly called the same."""
-    make = run_path(str(session.workspace / "client.py"))["Client"]
     async for _ in session.prompts():
-        client = await in_thread(partial(make, sys.executable, "harbor.py", folder=session.workspace))
-        try:
+        async with small_client(session) as client:
             tools = await in_thread(client.tools)
             table = work.name_table({"harbor": tools})
             session.show(Notice("info", f"{len(table)} names, the longest with {max(map(len, table))} characters"))
@@ -27,5 +23,3 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
             server, tool = both.get(tow, ("", ""))
             text = await in_thread(partial(client.call, tool, {})) if tool in tools else "another tool"
             session.show(Notice("info", f"{server}: {text}"))
-        finally:
-            end(client.server)
