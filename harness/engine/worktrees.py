@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.base.concurrency import in_thread
 from harness.engine.permissions.session_rules import SessionRules
-from harness.journal import WORKTREES, state_folder
+from harness.journal import slug_of_tree, state_folder
 from harness.processes import Processes
 from harness.processes.outcome import ProcessLimits
 from harness.sandbox import ProfileName
@@ -20,7 +20,7 @@ from harness.worktrees.merge_queue import MOST_CHARACTERS, CheckResult, RunCheck
 def worktrees_for(settings: Settings, processes: Processes, session: str) -> Worktrees:
     """The worktrees of the repository around the workspace, also where that is one of them."""
     state, workspace = state_folder(settings.state_dir), settings.workspace.resolve()
-    if workspace.is_relative_to(state.resolve() / WORKTREES):
+    if slug_of_tree(workspace, state):
         workspace = main_tree(workspace) or workspace
     return Worktrees(processes, workspace, state, session, trusted=settings.trust_folder is True)
 

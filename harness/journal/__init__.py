@@ -35,6 +35,7 @@ from harness.journal.sessions import (
     search,
     session_folder,
     sessions,
+    slug_of_tree,
     state_folder,
     workspace_slug,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "search",
     "session_folder",
     "sessions",
+    "slug_of_tree",
     "state_folder",
     "title_of",
     "unobserved",

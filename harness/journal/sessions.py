@@ -71,10 +71,14 @@ def close_to_others(state: Path, workspace: Path) -> None:
 
 def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:
     """The folder of a workspace's sessions, also for one of its worktrees; `state_dir` as in `state_folder`."""
-    state, root = state_folder(state_dir), workspace.resolve()
-    trees = state.resolve() / WORKTREES
-    slug = root.relative_to(trees).parts[:1] if root.is_relative_to(trees) else ()
-    return state / "sessions" / (slug[0] if slug else workspace_slug(root))
+    state = state_folder(state_dir)
+    return state / "sessions" / (slug_of_tree(workspace, state) or workspace_slug(workspace))
+
+
+def slug_of_tree(workspace: Path, state: Path) -> str:
+    """The folder name of the workspace whose worktree this one is; empty: it is none in this state folder."""
+    root, trees = workspace.resolve(), state.resolve() / WORKTREES
+    return next(iter(root.relative_to(trees).parts), "") if root.is_relative_to(trees) else ""
 
 
 def outputs_folder(path: Path) -> Path:

@@ -1,6 +1,5 @@
 """Members with a worktree each: what they write is theirs, and an ended one leaves its work where it is."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from harness.worktrees.merge_queue import MergeQueue
 from tests.agent.stage import calls, says
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told
-from tests.worktrees.repositories import git
+from tests.worktrees.repositories import committed, git
 
 pytestmark = pytest.mark.anyio
 
@@ -21,10 +20,8 @@ def repository(folder: Path) -> Path:
     """A workspace with one commit."""
     workspace = folder / "workspace"
     workspace.mkdir()
-    (workspace / "README.md").write_text("# Demo\n")
-    name = ("-c", "user.name=ann", "-c", "user.email=ann@example.org")
-    for line in (("init", "-q"), ("add", "."), (*name, "commit", "-q", "-m", "begin")):
-        subprocess.run(["git", *line], cwd=workspace, check=True)
+    git(workspace, "init", "-q")
+    committed(workspace, "README.md", "# Demo\n")
     return workspace
 
 

@@ -62,7 +62,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn_lifecycle import skill_changes
 from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook
-from harness.journal import WORKTREES, state_folder, workspace_slug
+from harness.journal import slug_of_tree, state_folder, workspace_slug
 from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.prompt import PromptSection, digest_of, system_blocks
 from harness.policies.admission.controller import AdmissionController
@@ -412,7 +412,6 @@ def _checkpoints(core: AgentCore) -> Checkpoints | None:
         return None
     folder, limits = core.outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
     workspace = core.settings.workspace.resolve()
-    trees = state_folder(core.settings.state_dir).resolve() / WORKTREES
-    if workspace.is_relative_to(trees):  # a session may go on in another tree, whose files are others
-        folder /= workspace_slug(workspace)
+    if slug_of_tree(workspace, state_folder(core.settings.state_dir)):
+        folder /= workspace_slug(workspace)  # a session may go on in another tree, whose files are others
     return Checkpoints(workspace, folder, limits=limits)
