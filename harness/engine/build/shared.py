@@ -4,6 +4,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -56,20 +57,16 @@ def shared_parts(
     """
     counter = TokenCounter()
     rules = SessionRules(settings, log, conversation.emit, [tool.name for tool in options.tools])
-    serial = SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock())
     notices: deque[str] = deque()
     reread = partial(_reread, conversation, options.reread) if options.reread else None
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
     sandbox = sandbox_for(settings, rules, asked_hosts(rules))
-    processes = Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox)
-    tool_faults = OrderedToolFaults()
-    connection, catalogue = ModelConnection(settings, log, counter, reread), Catalogue(settings.prices)
-    return SharedParts(
-        connection=connection,
+    shared = SharedParts(
+        connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
-        asker=serial,
-        processes=processes,
-        catalogue=catalogue,
+        asker=SerialAsker(asker, rules.permissions.decide, rules.changed, options.clock or SystemClock()),
+        processes=Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox),
+        catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(
             None if settings.practice else slots, address=address_of(settings), clock=SystemClock(), log=log
@@ -81,10 +78,11 @@ def shared_parts(
         agents=agents_for(settings),
         memory=memory_for(settings, session),
         board=board_for(settings, conversation.state.board, session, notices.append),
-        mcp=_servers(settings, processes, conversation, serial, rules, tool_faults, connection, catalogue, notices),
-        tool_faults=tool_faults,
+        mcp=None,
+        tool_faults=OrderedToolFaults(),
         notices=notices,
     )
+    return replace(shared, mcp=_servers(settings, conversation, shared))
 
 
 def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Settings:
@@ -93,31 +91,20 @@ def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Setti
     return settings
 
 
-def _servers(
-    settings: Settings,
-    processes: Processes,
-    conversation: Conversation,
-    asker: SerialAsker,
-    rules: SessionRules,
-    faults: OrderedToolFaults,
-    connection: ModelConnection,
-    catalogue: Catalogue,
-    notices: deque[str],
-) -> "McpServers | None":
+def _servers(settings: Settings, conversation: Conversation, shared: SharedParts) -> "McpServers | None":
     """The MCP servers of the session, not started yet; None: it has none, and no request has listed tools of any."""
     config = mcp_config(settings)
-    notices.extend(config.problems)
+    shared.notices.extend(config.problems)
     if not config.servers and conversation.state.server_tools is None:
         return None
     from harness.engine.mcp import SessionLinks, servers_for
     from harness.engine.mcp_questions import ServerQuestions
     from harness.engine.mcp_sampling import ServerSampling
 
-    questions = ServerQuestions(conversation, asker)
-    session = SessionLinks(
-        rules, ServerSampling(settings, conversation, connection, catalogue, questions), faults.applied
-    )
-    return servers_for(config, settings, processes, conversation, questions, session)
+    questions = ServerQuestions(conversation, shared.asker)
+    sampling = ServerSampling(settings, conversation, shared.connection, shared.catalogue, questions)
+    links = SessionLinks(shared.rules, sampling, shared.tool_faults.applied)
+    return servers_for(config, settings, shared.processes, conversation, questions, links)
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:
