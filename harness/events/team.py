@@ -49,9 +49,9 @@ class MailKind(StrEnum):
     RETURNED = "returned"
     """A message of the recipient that will not be read, and why."""
     REQUEST = "request"
-    """A request of a protocol, which has an answer and a deadline."""
+    """A request of a protocol, which has an answer and a deadline; sent again as its reminder."""
     ANSWER = "answer"
-    """The answer to a request, or its reminder."""
+    """The answer to a request."""
 
 
 class MemberState(StrEnum):

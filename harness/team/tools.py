@@ -1,4 +1,4 @@
-"""The tools of a team: team_start and team_stop for the lead, message and roster for every member as well."""
+"""The tools of a team: team_start and team_stop for the lead; message, roster, request and answer for all."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, Protocol

@@ -43,7 +43,8 @@ class Member:
     asked: set[str] = field(default_factory=set)
     """The members among them whose work it began."""
     held: bool = False
-    """Its mail begins no work before the user's next prompt, or a message of the lead: the session was resumed."""
+    """Its mail begins no work before the next prompt of the user, or a message of the user or the lead: the session was
+    resumed, or the user stopped the members."""
     busy: bool = False
     """It has a task, queued or under way."""
     alarm: asyncio.Task[None] | None = None

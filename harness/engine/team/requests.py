@@ -76,7 +76,7 @@ class Requests:
         self._emit = core.conversation.emit
         self._team = team
         self.fold = RequestFold()
-        """They as they stand."""
+        """All requests as they stand."""
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._earlier: tuple[Request, ...] = ()
