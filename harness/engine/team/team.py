@@ -541,6 +541,10 @@ class Team:
         """All members, also those that have ended; the most recently active one last."""
         return self._fold.rows
 
+    def named(self, name: str) -> MemberRow | None:
+        """The newest member of a name, also one that has ended."""
+        return self._fold.named(name)
+
     @property
     def counted(self) -> str:
         """How many members there are, and in which state; empty: there is none."""

@@ -57,10 +57,8 @@ async def _ended(session: Session, name: str) -> str:
 
 async def _transcript(session: Session, name: str) -> str:
     """The end of what a member has done, and how to replay all of it."""
-    rows = [row for row in session.background.team.rows if row.name == name]
-    if not rows:
+    if (row := session.background.team.named(name)) is None:
         raise HarnessError(f"There is no member {name}; /team lists them.")
-    row = max(rows, key=lambda one: one.address.generation)
     path = session.agents_folder / f"{row.agent}.jsonl"
     if not path.exists():
         raise HarnessError(f"{name} has no journal yet; /team shows how far it is.")
