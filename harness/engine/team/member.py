@@ -138,8 +138,7 @@ class MemberSeat:
         behind = [mail for mail in self._member.box if mail.id > state.mail_read]
         new = _batch(behind[state.mail_unmarked :])
         if new:
-            texts = (notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body) for mail in new)
-            conversation.add("user", [{"type": "text", "text": text} for text in texts], Origin.MAIL)
+            conversation.add("user", [{"type": "text", "text": text_of(mail)} for mail in new], Origin.MAIL)
         marked = [*behind[: state.mail_unmarked], *new]
         if marked:
             conversation.emit(MailDelivered(self._member.address, tuple(mail.id for mail in marked)))
@@ -150,6 +149,11 @@ class MemberSeat:
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money of the team is spent."""
         return self._team.over_budget(state)
+
+
+def text_of(mail: Mail) -> str:
+    """A message as its recipient reads it."""
+    return notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body)
 
 
 def _batch(mails: list[Mail]) -> list[Mail]:

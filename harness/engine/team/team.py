@@ -22,8 +22,8 @@ from harness.base.external_text import counted
 from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport, report_text
-from harness.engine.subagents.subagents import MemberTask, Subagents
-from harness.engine.team.member import Member, MemberSeat
+from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
+from harness.engine.team.member import Member, MemberSeat, text_of
 from harness.engine.team.requests import LEAD_BOX, USER_BOX, Requests
 from harness.engine.worktrees import worktrees_for
 from harness.events import (
@@ -86,7 +86,6 @@ from harness.worktrees import WorktreeError
 
 SHOWN_CHARACTERS = 200
 """Of a message in events."""
-LEFT = "it was at work when the session was left"
 
 T = TypeVar("T")
 
@@ -319,7 +318,7 @@ class Team:
 
     def _to_lead(self, mail: Mail) -> None:
         kind = ArrivalKind.MAIL if begins_work(mail.kind, mail.body) else ArrivalKind.NOTE
-        self._inbox.arrive(kind, mail.sender.name, _text_of(mail))
+        self._inbox.arrive(kind, mail.sender.name, text_of(mail))
 
     def _fate(self, mail: Mail) -> str:
         """What becomes of a message now, for its sender."""
@@ -595,9 +594,9 @@ class Team:
 
     def _left(self, row: MemberRow) -> None:
         """A member did not come to the end of its task; the lead reads so with the next prompt."""
-        self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT))
+        self._emit(MemberChanged(row.address, MemberState.FAILED, LEFT.reason))
         more = "" if self.requests.fold.ending(row.address) else "; a message lets it continue"
-        text = f"{row.name} did not finish: {LEFT}. Its history is kept{more}."
+        text = f"{row.name} did not finish: {LEFT.reason}. Its history is kept{more}."
         self._inbox.arrive(ArrivalKind.NOTE, row.name, f"{text} Its task: {row.task}")
 
     async def open(self) -> None:
@@ -679,10 +678,6 @@ def team_of(core: AgentCore, subagents: Subagents, inbox: Inbox) -> Team:
         path = mail_file(state_folder(core.settings.state_dir), core.session)
         store = SqliteMail(path, report=core.shared.notices.append)
     return Team(core, subagents, inbox, store)
-
-
-def _text_of(mail: Mail) -> str:
-    return notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body)
 
 
 def _refused(text: str) -> ToolResult:
