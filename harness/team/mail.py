@@ -24,6 +24,7 @@ from harness.policies.team.mail import (
     MailDraft,
     MailLimits,
     MailRefused,
+    begins_work,
     recipients,
     returned_kind,
     returned_text,
@@ -51,6 +52,11 @@ class Mail:
     """Unix time."""
     key: str = ""
     """As in its draft."""
+
+    @property
+    def begins_work(self) -> bool:
+        """It is a reason for a turn."""
+        return begins_work(self.kind, self.body)
 
 
 class MailStore(Protocol):

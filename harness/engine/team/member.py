@@ -57,6 +57,11 @@ class Member:
     def name(self) -> str:
         return self.address.name
 
+    @property
+    def reasons(self) -> list[Mail]:
+        """Unread mail that begins its next task, oldest first."""
+        return [mail for mail in self.box if mail.begins_work]
+
 
 class SeatedTeam(Protocol):
     """What a seat needs of its team."""

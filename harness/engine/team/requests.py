@@ -100,7 +100,7 @@ class Requests:
             raise HarnessError("You approve the plans of members; nobody has to approve yours.")
         if asker == recipient:
             raise HarnessError(f"{recipient.name} is you.")
-        if sum(one.asker == asker for one in self.fold.waiting) >= MOST_OPEN:
+        if len(self.fold.asked_by(asker)) >= MOST_OPEN:
             raise HarnessError(f"You have {MOST_OPEN} requests without an answer; withdraw one, or wait.")
         if kind in (RequestKind.PLAN, RequestKind.SHUTDOWN):
             return

@@ -55,7 +55,6 @@ from harness.policies.team.mail import (
     MailDraft,
     MailLimits,
     MailRefused,
-    begins_work,
     name_problem,
     owed_to,
     waits_for,
@@ -211,9 +210,8 @@ class Team:
 
     def _idle(self, member: Member) -> bool:
         """It has nothing to finish."""
-        waits = any(begins_work(mail.kind, mail.body) for mail in member.box)
-        asks = any(one.asker == member.address for one in self.requests.fold.waiting)
-        return not (member.busy or waits or asks or self._row(member).owes)
+        asks = self.requests.fold.asked_by(member.address)
+        return not (member.busy or member.reasons or asks or self._row(member).owes)
 
     async def shut_down(self, address: Address, why: str, *, forced: bool) -> None:
         """End a member: at once, or after its present task."""
@@ -291,9 +289,7 @@ class Team:
             if (sender := self._members.get(draft.sender)) is not None and not protocol:
                 sender.wrote_to |= {mail.recipient.name for mail in sent}
                 sender.asked |= {
-                    one.recipient.name
-                    for one in sent
-                    if one.recipient in self._members and begins_work(one.kind, one.body)
+                    mail.recipient.name for mail in sent if mail.recipient in self._members and mail.begins_work
                 }
             await self._route(sent)
         return sent
@@ -317,7 +313,7 @@ class Team:
         self._emit(MailSent(mail.id, mail.sender, mail.recipient, mail.kind, text, mail.key))
 
     def _to_lead(self, mail: Mail) -> None:
-        kind = ArrivalKind.MAIL if begins_work(mail.kind, mail.body) else ArrivalKind.NOTE
+        kind = ArrivalKind.MAIL if mail.begins_work else ArrivalKind.NOTE
         self._inbox.arrive(kind, mail.sender.name, text_of(mail))
 
     def _fate(self, mail: Mail) -> str:
@@ -325,7 +321,7 @@ class Team:
         head = f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
         if (member := self._members.get(mail.recipient)) is None:
             return f"{head}."
-        if not begins_work(mail.kind, mail.body) and not member.busy:
+        if not mail.begins_work and not member.busy:
             return f"{head}; it is read with the next one that begins work."
         if self._row(member).state is MemberState.PAUSED:
             return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self._row(member).why})."
@@ -442,8 +438,8 @@ class Team:
             self._emit(MemberAnswered(member.address, report.text))
         owed = owed_to(member.read, member.wrote_to)
         names = ", ".join(one.name for one in owed)
-        open_ones = [one for one in self.requests.fold.waiting if one.asker == member.address]
-        waits = (*waits_for(member.read, member.asked), *(f"{one.with_} ({one.id})" for one in open_ones))
+        asks = (f"{one.with_} ({one.id})" for one in self.requests.fold.asked_by(member.address))
+        waits = (*waits_for(member.read, member.asked), *asks)
         if waits and report.answered:
             why = f"waits for {', '.join(waits)}" + (f"; owes {names} a report" if owed else "")
             self._emit(MemberChanged(member.address, MemberState.IDLE, why, owed))
@@ -478,7 +474,7 @@ class Team:
         if self._closing or member.held or member.ending or member.busy:
             return
         until = self._subagents.admission.paused_until(member.agent)
-        reasons = [mail for mail in member.box if begins_work(mail.kind, mail.body)]
+        reasons = member.reasons
         state, now = self._row(member).state, self._clock.now()
         match next_step(state, begins_work=bool(reasons), paused_until=until, now=now):
             case Begin():

@@ -155,6 +155,10 @@ class RequestFold:
         """Those without an answer, oldest first."""
         return tuple(one for one in self._requests.values() if one.waits)
 
+    def asked_by(self, asker: Address) -> tuple[Request, ...]:
+        """Those without an answer of one asker, oldest first."""
+        return tuple(one for one in self.waiting if one.asker == asker)
+
     @property
     def unreported(self) -> tuple[Request, ...]:
         """Those whose end was not reported, oldest first."""
