@@ -7,6 +7,7 @@
 
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -122,9 +123,9 @@ class MemoryMail:
             unread = self._unread(address)
             self._boxes[address] = self._boxes[address][0], why
             live = {box.address for box in self._newest().values() if not box.ended}
-            back = [self._appended(replace(draft, sent_at=self._clock.now())) for draft in _returned(unread, why, live)]
+            back = tuple(map(self._appended, _returned(unread, why, live)))
             self._boxes[address] = max((mail.id for mail in unread), default=self._boxes[address][0]), why
-            return tuple(mail.id for mail in unread), tuple(back)
+            return tuple(mail.id for mail in unread), back
 
     def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
         with self._lock:
@@ -133,8 +134,7 @@ class MemoryMail:
             found = recipients(draft, self._newest(), self._limits)
             if isinstance(found, MailRefused):
                 return found
-            at = self._clock.now()
-            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, at, draft.key) for one in found)
+            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, 0.0, draft.key) for one in found)
             sent = tuple(map(self._appended, mails))
             if draft.key:
                 self._sent[draft.sender, draft.key] = sent
@@ -161,13 +161,11 @@ class MemoryMail:
         return tuple(mail for mail in self._mail if mail.recipient == address and mail.id > cursor)
 
     def _newest(self) -> dict[str, Mailbox]:
-        return {
-            address.name: Mailbox(address, len(self._unread(address)), ended)
-            for address, (_, ended) in self._boxes.items()
-        }
+        unread = Counter(mail.recipient for mail in self._mail if mail.id > self._boxes[mail.recipient][0])
+        return {address.name: Mailbox(address, unread[address], ended) for address, (_, ended) in self._boxes.items()}
 
     def _appended(self, mail: Mail) -> Mail:
-        self._mail.append(replace(mail, id=len(self._mail) + 1))
+        self._mail.append(replace(mail, id=len(self._mail) + 1, sent_at=self._clock.now()))
         return self._mail[-1]
 
 
