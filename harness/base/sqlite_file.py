@@ -40,11 +40,11 @@ class SqliteSchema:
     """Of the tables. Other versions leave the file alone."""
     tables: str
     """SQL that creates them."""
-    durable: bool
-    """Whether a transaction survives a power cut, at the cost of a flush for each."""
     error: type[HarnessError]
     """Raised when the file cannot be used."""
-    advice: str
+    durable: bool = True
+    """Whether a transaction survives a power cut, at the cost of a flush for each."""
+    advice: str = "free some space or make it writable, and try again."
     """What the user can do then: the end of the sentence."""
 
 

@@ -45,9 +45,7 @@ SCHEMA = SqliteSchema(
     application=0x68617463,
     version=1,
     tables=TABLES,
-    durable=True,
     error=ScheduleError,
-    advice="free some space or make it writable, and try again.",
 )
 
 

@@ -73,9 +73,7 @@ SCHEMA = SqliteSchema(
     application=0x68617462,
     version=1,
     tables=TABLES,
-    durable=True,
     error=BoardError,
-    advice="free some space or make it writable, and try again.",
 )
 
 

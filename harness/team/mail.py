@@ -200,9 +200,7 @@ SCHEMA = SqliteSchema(
     application=0x6861746D,
     version=1,
     tables=TABLES,
-    durable=True,
     error=MailError,
-    advice="free some space or make it writable, and try again.",
 )
 
 T = TypeVar("T")
