@@ -8,10 +8,11 @@ Each task ends with exactly one report, and only an answer is reported as an ans
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from harness.base.concurrency import race, shielded
 from harness.base.errors import HarnessError
@@ -313,9 +314,10 @@ class Subagents:
         self, agent: str, member: MemberTask, ended: Callable[[SubagentReport], Awaitable[None]], call_id: str = ""
     ) -> None:
         """Let a member work as soon as it is admitted; `ended` receives its report, unless the session closes."""
-        folder, row = self._core.agents_folder, SubagentRow(agent, "", SubagentState.ENDED, 0.0)
-        begun = folder is not None and (folder / f"{agent}.jsonl").exists()
-        known = self._known.get(agent) or _Known(agent, row, begun, member=True)
+        if (known := self._known.get(agent)) is None:
+            folder, row = self._core.agents_folder, SubagentRow(agent, "", SubagentState.ENDED, 0.0)
+            begun = folder is not None and (folder / f"{agent}.jsonl").exists()
+            known = _Known(agent, row, begun, member=True)
         task = _Task(member.prompt, member.tools, member=member)
         self._order(known, task, member.kind, member.description, call_id, background=True)
 
@@ -325,9 +327,7 @@ class Subagents:
                 self.admission.end(agent)  # an idle member is swept by no timer
             await ended(report)
 
-        running = asyncio.create_task(work(), name=f"member {member.name}")
-        self._background[running] = agent
-        running.add_done_callback(self._done)
+        self._in_background(agent, work(), f"member {member.name}")
 
     def release(self, agent: str) -> None:
         """A member has ended; forget it like any other subagent."""
@@ -403,8 +403,11 @@ class Subagents:
                 result, _ = shorten(report_text(known.agent, task.report), self._result_characters, context.output_file)
                 self._arrive(known.agent, description, result)
 
-        running = asyncio.create_task(work(), name=f"agent {known.agent}")
-        self._background[running] = known.agent
+        self._in_background(known.agent, work(), f"agent {known.agent}")
+
+    def _in_background(self, agent: str, work: Coroutine[Any, Any, None], name: str) -> None:
+        running = asyncio.create_task(work, name=name)
+        self._background[running] = agent
         running.add_done_callback(self._done)
 
     def _arrive(self, agent: str, description: str, result: str) -> None:
