@@ -118,7 +118,6 @@ class Team:
         self._announced: set[int] = set()
         """Ids of messages whose `MailSent` is in the journal."""
         self._closing = False
-        self._letters = 0
 
     # ── what the lead does ──────────────────────────────────────────────────────────────────────
 
@@ -458,8 +457,7 @@ class Team:
         there = [one.name for one in owed if self.there(one)]
         if not there:
             return
-        self._letters += 1
-        file = self._core.outputs / f"{member.agent}-mail-{self._letters}.txt"
+        file = self._core.outputs / f"{member.agent}-mail-{self._row(member).tasks}.txt"
         text, _ = shorten(body, MailLimits().characters // 2, file)
         try:
             sent = await self.send(MailDraft(member.address, tuple(there), text, kind))
