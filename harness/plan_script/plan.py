@@ -175,8 +175,8 @@ class Plan:
         ends = await asyncio.gather(*tasks, return_exceptions=True)
         outer.time = max([outer.time, *(branch.time for branch, _ in branches)])
         failures = [end for end, task in zip(ends, tasks, strict=True) if task.exception() is not None]
-        for failure in sorted(failures, key=lambda one: not isinstance(one, Unanswered)):
-            raise failure
+        if failures:
+            raise min(failures, key=lambda one: not isinstance(one, Unanswered))
         return ends
 
     def phase(self, name: str) -> None:

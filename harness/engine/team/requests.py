@@ -6,7 +6,6 @@ for its next deadline, and its question while the user is asked.
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -149,9 +148,10 @@ class Requests:
         if not of_it:
             made = RequestMade(self.fold.next_id, RequestKind.SHUTDOWN, asker, recipient, why)
             self._emit(made)
-        request = of_it[0] if of_it else self._known(made.id)
-        role = Role.PROGRAM if message is RequestMessage.IDLE else role_of(request, asker)
-        by = PROGRAM if message is RequestMessage.IDLE else asker.name
+            of_it = [self._known(made.id)]
+        request = of_it[0]
+        idle = message is RequestMessage.IDLE
+        role, by = (Role.PROGRAM, PROGRAM) if idle else (role_of(request, asker), asker.name)
         await shielded(self._apply(request, message, role, by, why))
         return self._known(request.id)
 
@@ -189,7 +189,7 @@ class Requests:
         if isinstance(done, RequestRefused):
             return done
         self._emit(RequestChanged(before.id, done.to, by, why, counts))
-        request = replace(before, state=done.to, by=by, why=why)
+        request = self._known(before.id)
         self._watch(request)
         await self._do(request)
         return None

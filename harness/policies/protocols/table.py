@@ -107,8 +107,8 @@ _ANY_DEADLINE = (RequestMessage.DEADLINE, RequestMessage.DEADLINE_OF_LEAD)
 
 ROWS: Final = (
     # A plan. Once it is with the user, the lead decides no longer.
-    RequestRow(_PLAN, (_OPEN, _REMINDED), RequestMessage.AGREE, (Role.RECIPIENT,), _AGREED, _TELL_ASKER),
-    RequestRow(_PLAN, (_OPEN, _REMINDED), RequestMessage.DECLINE, (Role.RECIPIENT,), _DECLINED, _TELL_ASKER),
+    RequestRow(_PLAN, _FIRST, RequestMessage.AGREE, (Role.RECIPIENT,), _AGREED, _TELL_ASKER),
+    RequestRow(_PLAN, _FIRST, RequestMessage.DECLINE, (Role.RECIPIENT,), _DECLINED, _TELL_ASKER),
     RequestRow(_PLAN, WAITING, RequestMessage.AGREE, (Role.USER,), _AGREED, _TELL_ASKER),
     # Work that is handed over: nobody but the user can take it in the place of the recipient.
     RequestRow(_HAND_OVER, WAITING, RequestMessage.AGREE, (Role.RECIPIENT, Role.USER), _AGREED, _TELL_ASKER),

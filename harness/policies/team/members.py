@@ -142,10 +142,8 @@ class TeamFold:
                 given = event.role, event.kind, event.tools, event.worktree, event.plans
                 row = MemberRow(address, agent, *given, since=at, active=at)
                 self._rows[agent], self._agents[address] = row, agent
-            case MemberChanged(member=address, state=state, why=why):
-                owes = event.owes
-                change = lambda row: replace(_now(row, state, at, why), owes=owes)  # noqa: E731
-                self._change(self._agents.get(address, ""), at, change)
+            case MemberChanged(member=address):
+                self._change(self._agents.get(address, ""), at, lambda row: _changed(row, event, at))
             case AgentCreated(agent=agent, task=task):
                 self._change(agent, at, lambda row: _given(row, task, at))
             case WorkAdmitted(key=agent, pool=AdmissionPool.AGENTS):
@@ -170,6 +168,10 @@ def _now(row: MemberRow, state: MemberState, at: float, why: str = "") -> Member
     moved = row.moved if state in AT_WORK else None
     lane = (*row.lane[1 - LANE :], (at, state))
     return replace(row, state=state, why=why, since=at, moved=moved, lane=lane)
+
+
+def _changed(row: MemberRow, event: MemberChanged, at: float) -> MemberRow:
+    return replace(_now(row, event.state, at, event.why), owes=event.owes)
 
 
 def _given(row: MemberRow, task: str, at: float) -> MemberRow:
