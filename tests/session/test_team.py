@@ -18,10 +18,10 @@ from harness.events import (
     StepStarted,
     TurnStarted,
 )
-from harness.journal import read
+from harness.journal import outputs_folder, read
 from harness.session import Opening, Session
 from tests.agent.stage import Sessions, calls, played, says, sessions
-from tests.agent.test_team import of_member, start, wait_for
+from tests.agent.test_team import message, of_member, start, wait_for
 
 pytestmark = pytest.mark.anyio
 
@@ -137,3 +137,19 @@ async def test_a_member_that_was_at_work_has_failed_and_says_so(tmp_path: Path) 
             assert (row.state, row.why) == (MemberState.FAILED, "it was at work when the session was left")
             await played(session.run("go on"))
             assert "it was at work when the session was left" in str(stage.server.requests[-1].body["messages"])
+
+
+async def test_long_last_words_of_a_later_run_do_not_take_the_file_of_earlier_ones(tmp_path: Path) -> None:
+    numbers = " ".join(map(str, range(3_000)))
+    first, second = f"First. {numbers}", f"Second. {numbers}"
+    script = calls(start("ann")) + says("Started.") + of_member(says(first), "Look.")
+    script += calls(message("ann", "More.")) + says("Sent.", times="9") + of_member(says(second), "More.")
+    async with sessions(tmp_path, script, team=True) as stage:
+        async with await stage.open() as session:
+            await played(session.run("start"))
+            await until_rest(session)
+        async with await stage.open(Opening(resume=session.path.stem)) as session:
+            await played(session.run("go on"))
+            await until_rest(session)
+        files = sorted(outputs_folder(session.path).glob("a1-mail-*.txt"))
+        assert [file.read_text().split()[0] for file in files] == ["First.", "Second."]
