@@ -25,13 +25,6 @@ class Member:
 
     address: Address
     agent: str
-    role: str
-    kind: str
-    tools: tuple[str, ...]
-    worktree: str = ""
-    """Name of its worktree; empty: it works where the lead does."""
-    plans: bool = False
-    """It writes and runs nothing before a plan of it is approved."""
     workspace: Path | None = None
     """In its worktree; None: it has none."""
     box: list[Mail] = field(default_factory=list)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from harness.base.clock import time_of_day
@@ -152,14 +153,12 @@ class Team:
     async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
         address = await self._stored(partial(self._store.begin, asked.name))
         worktree, role = self._worktree_of(address) if asked.worktree else "", shorten_line(asked.role)
-        member = Member(address, "", role, asked.kind, tools, worktree, asked.plan)
         try:
-            await self._enter(member)
+            workspace = await self._entered(worktree)
         except WorktreeError:
             await self._stored(partial(self._store.end, address, "it never started"))
             raise
-        member.agent = self._subagents.enlist()
-        self._members[address] = member
+        member = self._members[address] = Member(address, self._subagents.enlist(), workspace)
         self._emit(MemberStarted(address, member.agent, role, asked.kind, tools, worktree, call_id, asked.plan))
         self._begin(member, asked.task, asked.description, call_id)
         return member
@@ -169,26 +168,27 @@ class Team:
         life = "" if address.generation == 1 else f"-{address.generation}"
         return f"{address.name[:40]}{life}-{self._core.session[-6:]}"
 
-    async def _enter(self, member: Member) -> None:
-        """Enter the worktree of a member; an unchanged one is made again. Raises WorktreeError."""
-        if member.worktree:
-            core = self._core
-            worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
-            tree = await worktrees.enter(member.worktree, copies=core.settings.worktree_files)
-            member.workspace = worktrees.workspace_in(tree)
+    async def _entered(self, worktree: str) -> Path | None:
+        """The workspace in a worktree, which is made again if it was left unchanged; no name: None. Raises
+        WorktreeError."""
+        if not worktree:
+            return None
+        core = self._core
+        worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
+        return worktrees.workspace_in(await worktrees.enter(worktree, copies=core.settings.worktree_files))
 
     async def _leave(self, member: Member) -> None:
         """Leave the worktree of a member that has ended; it stays if anything is in it."""
-        if not member.worktree:
+        if not (worktree := self._row(member).worktree):
             return
         core = self._core
         try:
-            found = await worktrees_for(core.settings, core.shared.processes, core.session).leave(member.worktree)
+            found = await worktrees_for(core.settings, core.shared.processes, core.session).leave(worktree)
         except WorktreeError as error:
-            self._emit(Notice("warning", f"The worktree {member.worktree} was not left: {error}"))
+            self._emit(Notice("warning", f"The worktree {worktree} was not left: {error}"))
             return
         why = () if found is None else (*found.kept, *found.lost, *found.forbidden)
-        self._emit(WorktreeLeft(member.worktree, str(member.workspace), found is None, why))
+        self._emit(WorktreeLeft(worktree, str(member.workspace), found is None, why))
 
     async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
         """Ask a member to end; an idle one, and one that is forced, ends at once."""
@@ -395,7 +395,7 @@ class Team:
 
     def blocked(self, member: Member) -> str:
         """Why a member may write and run nothing now; empty: it may."""
-        return self.requests.fold.blocked(member.address, plans_first=member.plans)
+        return self.requests.fold.blocked(member.address, plans_first=self._row(member).plans)
 
     # ── what a seat does ────────────────────────────────────────────────────────────────────────
 
@@ -416,12 +416,13 @@ class Team:
 
     def _begin(self, member: Member, prompt: str | None, description: str, call_id: str = "") -> None:
         """Give a member a task; no prompt: its mail is the task."""
-        before = [(one, MailKind.MESSAGE, member.name) for one in self._row(member).owes]
+        row = self._row(member)
+        before = [(one, MailKind.MESSAGE, member.name) for one in row.owes]
         member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
         member.wrote_to, member.asked, member.busy = set(), set(), True
-        role = notices.member_prompt(member.name, member.role, own_tree=bool(member.worktree), plans=member.plans)
+        role = notices.member_prompt(member.name, row.role, own_tree=bool(row.worktree), plans=row.plans)
         seat = MemberSeat(self, member)
-        task = MemberTask(member.name, description, prompt, member.tools, member.kind, role, seat, member.workspace)
+        task = MemberTask(member.name, description, prompt, row.tools, row.kind, role, seat, member.workspace)
         self._subagents.begin(member.agent, task, partial(self._task_ended, member), call_id)
 
     async def _task_ended(self, member: Member, report: SubagentReport) -> None:
@@ -578,9 +579,8 @@ class Team:
             elif isinstance(event, MailSent):
                 self._announced.add(event.id)
         for row in self._fold.live:
-            given = row.role, row.kind, row.tools, row.worktree, row.plans
             ending = self.requests.fold.ending(row.address)  # that was decided, and the program was killed before
-            self._members[row.address] = Member(row.address, row.agent, *given, held=True, ending=ending)
+            self._members[row.address] = Member(row.address, row.agent, held=True, ending=ending)
             if row.state in AT_WORK:
                 self._left(row)
         if self._fold.rows:
@@ -635,7 +635,7 @@ class Team:
 
     async def _enter_again(self, member: Member) -> None:
         try:
-            await self._enter(member)
+            member.workspace = await self._entered(self._row(member).worktree)
         except WorktreeError as error:
             self._emit(Notice("warning", f"{member.name} cannot work in its worktree: {error}"))
 
