@@ -71,9 +71,8 @@ def _run(arguments: list[str]) -> int:
             case "serve":
                 namespace = _serving(rest)
             case "acp":
-                namespace = agent_parser().parse_args(command_parser(command).parse_known_args(rest)[1])
-                if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
-                    _refuse("harness acp takes no prompt and no session; the editor names them.")
+                of_agent = command_parser(command).parse_known_args(rest)[1]
+                namespace = _without_prompt(command, of_agent, "; the editor names them")
             case "run":
                 namespace = _running(rest)
             case "mcp" if rest[:1] == ["serve"]:
@@ -122,10 +121,16 @@ def _running(arguments: list[str]) -> "Namespace":
 def _serving_tools(arguments: list[str]) -> "Namespace":
     """The flags of `mcp serve` are those of harness, with two of its own."""
     own, of_agent = command_parser("mcp").parse_known_args(["serve", *arguments])
-    namespace = agent_parser().parse_args(of_agent)
-    if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
-        _refuse("harness mcp serve takes no prompt and no session.")
+    namespace = _without_prompt("mcp serve", of_agent)
     namespace.kind, namespace.port = own.kind, own.port
+    return namespace
+
+
+def _without_prompt(command: str, arguments: list[str], why: str = "") -> "Namespace":
+    """Parse the flags of harness for a command whose clients bring prompts and sessions."""
+    namespace = agent_parser().parse_args(arguments)
+    if namespace.prompt or namespace.print is not None or namespace.resume is not None or namespace.go_on:
+        _refuse(f"harness {command} takes no prompt and no session{why}.")
     return namespace
 
 
