@@ -30,16 +30,8 @@ def run(command: str, options: Namespace) -> int:
             return doctor(sys.stdout, workspace=options.cwd, online=options.online)
         case "sessions":
             return _sessions(_settings(options), options.text)
-        case "export":
-            return _export(_settings(options), options)
-        case "breakers":
-            return _breakers(_settings(options), options)
-        case "shot":
-            return _shot(_settings(options), options)
-        case "watch":
-            return _watch(_settings(options), options)
-        case "replay":
-            return _replay(_settings(options), options)
+        case "export" | "breakers" | "shot" | "watch" | "replay":
+            return _recorded(command, _settings(options), options)
         case "run":
             from harness.cli.run import run_plan
 
@@ -48,12 +40,8 @@ def run(command: str, options: Namespace) -> int:
             from harness.cli.cron import cron
 
             return cron(_settings(options), options)
-        case "mcp" if options.kind == "serve":
-            return _mcp_serve(options)
         case "mcp":
-            from harness.cli.mcp import mcp
-
-            return mcp(_settings(options), options)
+            return _mcp(options)
         case "worktree":
             from harness.cli.worktree import worktree
 
@@ -72,12 +60,8 @@ def run(command: str, options: Namespace) -> int:
             from harness.settings import settings_reference
 
             print(settings_reference())
-        case "practice" if options.kind == "mcp":
-            from harness.practice.mcp_server import Server
-
-            return Server(options.fault).serve()
         case "practice":
-            return asyncio.run(_practice(options))
+            return _practice(options)
         case "acp":
             return _acp(options)
         case "serve":
@@ -87,6 +71,21 @@ def run(command: str, options: Namespace) -> int:
     return 0
 
 
+def _recorded(command: str, settings: Settings, options: Namespace) -> int:
+    """Run a subcommand that reads the journal of a session."""
+    match command:
+        case "export":
+            return _export(settings, options)
+        case "breakers":
+            return _breakers(settings, options)
+        case "shot":
+            return _shot(settings, options)
+        case "watch":
+            return _watch(settings, options)
+        case _:
+            return _replay(settings, options)
+
+
 def _acp(options: Namespace) -> int:
     from harness.cli.parser import flags
     from harness.settings.logs import open_log
@@ -94,6 +93,14 @@ def _acp(options: Namespace) -> int:
 
     given = flags(options)
     return asyncio.run(serve_editor(given, open_log(load(given, os.environ).settings, sys.stderr)))
+
+
+def _mcp(options: Namespace) -> int:
+    if options.kind == "serve":
+        return _mcp_serve(options)
+    from harness.cli.mcp import mcp
+
+    return mcp(_settings(options), options)
 
 
 def _mcp_serve(options: Namespace) -> int:
@@ -265,7 +272,15 @@ def _resume_hint(path: Path, settings: Settings, options: Namespace) -> str:
     return f"harness --resume {path.stem}{where}"
 
 
-async def _practice(options: Namespace) -> int:
+def _practice(options: Namespace) -> int:
+    if options.kind != "mcp":
+        return asyncio.run(_practice_api(options))
+    from harness.practice.mcp_server import Server
+
+    return Server(options.fault).serve()
+
+
+async def _practice_api(options: Namespace) -> int:
     from harness.practice.script.entries import Chance
     from harness.practice.service import proxy, serve
     from harness.practice.wire.listener import Address

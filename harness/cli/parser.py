@@ -119,32 +119,7 @@ def agent_parser() -> "ArgumentParser":
     parser = _parser("harness", "An agent that works in this folder. Without -p it opens a conversation.")
     parser.usage = "harness [flags] [PROMPT]\n       harness -p [PROMPT] [flags]\n       harness COMMAND …"
     add = parser.add_argument
-    add("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
-    add(
-        *("-p", "--print", "--prompt"),
-        nargs="?",
-        const="",
-        metavar="PROMPT",
-        help="print the answer and exit; piped standard input is appended to the prompt",
-        dest="print",
-    )
-    add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
-    add(
-        "--input-format",
-        choices=("text", "stream-json"),
-        help="with -p; stream-json: a program sends prompts, answers and requests as lines of JSON",
-    )
-    add("--include-partial-messages", action="store_true", help="with --input-format stream-json: pieces of answers")
-    add("--replay-user-messages", action="store_true", help="with --input-format stream-json: send prompts back")
-    add("--permission-prompt-tool", choices=("stdio",), help="stdio: the program on standard input is asked")
-    for name in ("--verbose", "--await-initialize", "--allow-dangerously-skip-permissions"):
-        add(name, action="store_true", help=SUPPRESS)  # programs that drive other agents pass these
-    add("--system-prompt", type=_no_system_prompt, help=SUPPRESS)
-    add(
-        "--json-schema",
-        metavar="FILE",
-        help="with -p: answer with JSON for the schema in FILE (-: standard input) or in this text",
-    )
+    _input_and_output(parser)
     add("-m", "--model", metavar="NAME", help="the model to use")
     add("--fallback-model", action="append", metavar="NAME", help=_FALLBACK)
     add("--endpoint", metavar="NAME", help="the platform: anthropic, bedrock, vertex or foundry")
@@ -153,27 +128,8 @@ def agent_parser() -> "ArgumentParser":
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session by id or name; without: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: continue in a copy")
     add("--reopen", metavar="ID", help=SUPPRESS)  # of `serve`: this session, whatever else was asked for
-    add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
-    add(
-        "--permission-mode",
-        choices=("ask", "edits", "read", "plan", "yolo"),
-        type=lambda name: _THEIR_MODES.get(name, name),
-        help="what runs without asking; plan: nothing that writes, until you approve a plan",
-    )
-    add(
-        *("--allowed-tools", "--allowedTools"),
-        type=_rules,
-        metavar="RULES",
-        help='calls that run without asking, such as "bash(git *),write"',
-    )
-    add("--disallowed-tools", "--disallowedTools", type=_rules, metavar="RULES", help="calls that are refused")
-    add("--sandbox", choices=("auto", "off", "required"), help=_SANDBOX)
-    add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
-    add("--max-tokens", metavar="N", help="output tokens per reply")
-    add("--max-budget-usd", metavar="DOLLARS", help="stop when this much has been spent")
-    add("--max-wait", metavar="SECONDS", help="with -p: longest wait that a server may ask for (0)")
-    add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
-    add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
+    _permissions(parser)
+    _limits(parser)
     add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
     add(
         "--team",
@@ -200,6 +156,70 @@ def agent_parser() -> "ArgumentParser":
     codes = "0 answered, 1 failed, 2 bad usage, 3 stopped by a limit, 4 a tool call was not allowed, 130 interrupted"
     parser.epilog = f"commands:\n{commands}\n\nexit codes: {codes}"
     return parser
+
+
+def _input_and_output(parser: "ArgumentParser") -> None:
+    """The prompt and the form of the answer, for users and for programs."""
+    from argparse import SUPPRESS
+
+    add = parser.add_argument
+    add("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
+    add(
+        *("-p", "--print", "--prompt"),
+        nargs="?",
+        const="",
+        metavar="PROMPT",
+        help="print the answer and exit; piped standard input is appended to the prompt",
+        dest="print",
+    )
+    add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
+    add(
+        "--input-format",
+        choices=("text", "stream-json"),
+        help="with -p; stream-json: a program sends prompts, answers and requests as lines of JSON",
+    )
+    add("--include-partial-messages", action="store_true", help="with --input-format stream-json: pieces of answers")
+    add("--replay-user-messages", action="store_true", help="with --input-format stream-json: send prompts back")
+    add("--permission-prompt-tool", choices=("stdio",), help="stdio: the program on standard input is asked")
+    for name in ("--verbose", "--await-initialize", "--allow-dangerously-skip-permissions"):
+        add(name, action="store_true", help=SUPPRESS)  # programs that drive other agents pass these
+    add("--system-prompt", type=_no_system_prompt, help=SUPPRESS)
+    add(
+        "--json-schema",
+        metavar="FILE",
+        help="with -p: answer with JSON for the schema in FILE (-: standard input) or in this text",
+    )
+
+
+def _permissions(parser: "ArgumentParser") -> None:
+    """Which calls run, and what holds them."""
+    add = parser.add_argument
+    add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
+    add(
+        "--permission-mode",
+        choices=("ask", "edits", "read", "plan", "yolo"),
+        type=lambda name: _THEIR_MODES.get(name, name),
+        help="what runs without asking; plan: nothing that writes, until you approve a plan",
+    )
+    add(
+        *("--allowed-tools", "--allowedTools"),
+        type=_rules,
+        metavar="RULES",
+        help='calls that run without asking, such as "bash(git *),write"',
+    )
+    add("--disallowed-tools", "--disallowedTools", type=_rules, metavar="RULES", help="calls that are refused")
+    add("--sandbox", choices=("auto", "off", "required"), help=_SANDBOX)
+
+
+def _limits(parser: "ArgumentParser") -> None:
+    """How much one session, and all of them, may use."""
+    add = parser.add_argument
+    add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
+    add("--max-tokens", metavar="N", help="output tokens per reply")
+    add("--max-budget-usd", metavar="DOLLARS", help="stop when this much has been spent")
+    add("--max-wait", metavar="SECONDS", help="with -p: longest wait that a server may ask for (0)")
+    add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
+    add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
 
 
 def command_parser(command: str) -> "ArgumentParser":
