@@ -1,8 +1,6 @@
 """`harness acp`: the agent of an editor, over standard input and output."""
 
 import asyncio
-import base64
-import binascii
 import json
 import logging
 import os
@@ -23,6 +21,7 @@ from harness.settings import LoadedSettings, load
 from harness.ui.acp.client import Client, Connection
 from harness.ui.acp.driver import NO_KEY, AcpDriver
 from harness.ui.plain.streams import until_stopped
+from harness.ui.sent_images import mention_of_image
 
 VERSION = 1
 MOST_BYTES = 50_000_000
@@ -264,7 +263,7 @@ async def _text(content: Sequence[Json], session: Session) -> str:
             case {"type": "text", "text": str(text)}:
                 parts.append(text)
             case {"type": "image", "data": str(data)}:
-                parts.append(mention(await _kept(data, session)))
+                parts.append(await mention_of_image(data, session))
             case {"type": "resource_link", "uri": str(uri)}:
                 parts.append(_named(uri))
             case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
@@ -276,14 +275,6 @@ async def _text(content: Sequence[Json], session: Session) -> str:
     if not any(part.strip() for part in parts):
         raise SettingsError("The prompt is empty.")
     return "".join(f"{part}" if part[:1] in ("", "\n", " ") or not at else f" {part}" for at, part in enumerate(parts))
-
-
-async def _kept(data: str, session: Session) -> str:
-    try:
-        decoded = base64.b64decode(data, validate=True)
-    except binascii.Error as error:
-        raise SettingsError(f"An image is not written in base64: {error}.") from error
-    return str(await in_thread(partial(session.keep_image, decoded)))
 
 
 def _named(uri: str) -> str:

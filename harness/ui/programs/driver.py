@@ -5,8 +5,6 @@ use the names that programs know from Claude Code (docs/programs.md).
 """
 
 import asyncio
-import base64
-import binascii
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 from uuid import uuid4
 
-from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError, SettingsError
 from harness.events import Event, Json, PauseReport, TurnEnded
-from harness.media.mentions import mention
 from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
@@ -29,6 +25,7 @@ from harness.ui.programs.asker import ProgramAsker
 from harness.ui.programs.control import ControlChannel
 from harness.ui.programs.initialization import APPLIED, BROUGHT, initialized, request_in
 from harness.ui.programs.messages import MODES, MessageFold, commands_of, servers_of
+from harness.ui.sent_images import mention_of_image
 from harness.ui.signals import handle_signals
 from harness.ui.turn_queue import Item, ItemEnd
 
@@ -438,19 +435,10 @@ async def _prompt(content: object, session: Session) -> str:
             case {"type": "text", "text": str(text)}:
                 parts.append(text)
             case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
-                parts.append(mention(await keep_image(data, session)))
+                parts.append(await mention_of_image(data, session))
             case _:
                 raise SettingsError(f"A prompt has content that is not supported: {json.dumps(block)[:200]}")
     prompt = "\n\n".join(parts)
     if not prompt.strip():
         raise SettingsError("The prompt is empty.")
     return prompt
-
-
-async def keep_image(data: str, session: Session) -> str:
-    """The file of an image that a program sent in base64. Raises SettingsError."""
-    try:
-        decoded = base64.b64decode(data, validate=True)
-    except binascii.Error as error:
-        raise SettingsError(f"An image is not written in base64: {error}.") from error
-    return str(await in_thread(lambda: session.keep_image(decoded)))
