@@ -24,7 +24,7 @@ from harness.settings import LoadedSettings, Settings
 from harness.ui.acp.asker import AcpAsker
 from harness.ui.acp.client import Client
 from harness.ui.acp.updates import UpdateFold
-from harness.ui.commands.commands import COMMANDS, FileCommand, SlashCommand, file_commands
+from harness.ui.commands.commands import all_commands
 from harness.ui.commands.session_commands import MODES
 from harness.ui.driver import STOPPED, SessionDriver
 from harness.ui.lines.line import Groups, Line, Tone, laid_out
@@ -106,10 +106,9 @@ class AcpDriver(SessionDriver):
         self._show_commands()
 
     def _show_commands(self) -> None:
-        known: list[SlashCommand | FileCommand] = [*COMMANDS.values(), *file_commands(self.session)]
         commands = [
             {"name": one.name, "description": one.help} | ({"input": {"hint": one.arguments}} if one.arguments else {})
-            for one in known
+            for one in all_commands(self.session)
             if one.name != "exit"
         ]
         self._update({"sessionUpdate": "available_commands_update", "availableCommands": commands})

@@ -187,6 +187,11 @@ def file_commands(session: Session) -> tuple[FileCommand, ...]:
     return tuple(found[name] for name in sorted(found) if name not in TAKEN)
 
 
+def all_commands(session: Session) -> tuple[SlashCommand | FileCommand, ...]:
+    """The commands of the program, then those of `file_commands`."""
+    return (*COMMANDS.values(), *file_commands(session))
+
+
 def file_command_help(session: Session) -> Groups:
     """They as groups of `/help`; no group if there are none."""
     found: dict[str, list[tuple[str, str]]] = {}

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TextIO
 from harness.base.files import open_regular
 from harness.media.mentions import mention
 from harness.session import Session
-from harness.ui.commands.commands import COMMANDS, file_commands
+from harness.ui.commands.commands import all_commands
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter
 from harness.ui.plain.unattended import BackgroundWait
@@ -116,7 +116,7 @@ def completions(session: Session, line: str) -> list[str]:
     """What the last word of a line may become: a slash command, a file or a resource of an MCP server behind `@`."""
     before, _, word = line.rpartition(" ")
     if not before and word.startswith("/"):
-        names = {*COMMANDS, *(one.name for one in file_commands(session))}
+        names = {one.name for one in all_commands(session)}
         return sorted(f"/{name}" for name in names if name.startswith(word[1:].lower()))
     if word.startswith("@"):
         found = (*session.mentions, *session.files())

@@ -25,7 +25,7 @@ from harness.events import (
     encode,
 )
 from harness.session import Session
-from harness.ui.commands.commands import COMMANDS, FileCommand, SlashCommand, file_commands
+from harness.ui.commands.commands import all_commands
 from harness.ui.plain.headless import usage_fields
 
 MODES: Mapping[str, str] = MappingProxyType(
@@ -129,5 +129,5 @@ def servers_of(session: Session) -> list[Json]:
 
 def commands_of(session: Session) -> list[Json]:
     """The slash commands of the program and of files."""
-    known: list[SlashCommand | FileCommand] = [*COMMANDS.values(), *file_commands(session)]
+    known = all_commands(session)
     return [{"name": one.name, "description": one.help, "argumentHint": one.arguments} for one in known]
