@@ -27,7 +27,7 @@ from harness.ui.acp.updates import UpdateFold
 from harness.ui.commands.commands import all_commands
 from harness.ui.commands.session_commands import MODES
 from harness.ui.driver import STOPPED, SessionDriver
-from harness.ui.lines.line import Groups, Line, Tone, laid_out
+from harness.ui.lines.line import Groups, Line, Tone, in_columns
 from harness.ui.turn_queue import Item, ItemEnd, TypedLine
 
 T = TypeVar("T")
@@ -36,8 +36,6 @@ NO_KEY = (
     "No key is set, so the practice model answers. Put ANTHROPIC_API_KEY into the environment of the agent in the "
     "settings of your editor; `harness doctor` shows what is used."
 )
-WIDTH = 100
-"""Columns of a list, such as that of /help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +222,7 @@ class AcpDriver(SessionDriver):
         super().show_error(error)
 
     def show_list(self, groups: Groups) -> None:
-        rows = "\n".join(name + text for name, text in laid_out(groups, WIDTH))
-        self.show_text(f"```\n{rows}\n```")
+        self.show_text(f"```\n{in_columns(groups)}\n```")
 
     async def away(self, work: Coroutine[None, None, T]) -> T:
         work.close()

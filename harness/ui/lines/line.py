@@ -125,6 +125,8 @@ Groups = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 NARROW = 56
 """Columns below which a meaning has a line of its own."""
 INDENT, GAP = 2, 2
+WIDTH = 100
+"""Columns where there is no terminal."""
 
 
 def laid_out(groups: Groups, width: int) -> Iterator[tuple[str, str]]:
@@ -144,3 +146,8 @@ def laid_out(groups: Groups, width: int) -> Iterator[tuple[str, str]]:
                 yield first, ""
             for line in lines:
                 yield " " * column, line
+
+
+def in_columns(groups: Groups, width: int = WIDTH) -> str:
+    """The same as one text."""
+    return "\n".join(name + text for name, text in laid_out(groups, width))

@@ -24,7 +24,7 @@ from harness.session import Opening, Session, exit_code, open_session, sessions_
 from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
 from harness.ui.lines.events import line_of
-from harness.ui.lines.line import Groups, Line, laid_out
+from harness.ui.lines.line import Groups, Line, in_columns
 from harness.ui.lines.queue import joins_after, until
 from harness.ui.lines.reports import greeting, resumed
 from harness.ui.lines.sessions import session_lines
@@ -272,7 +272,7 @@ class _Repl(SessionDriver):
 
     def show_list(self, groups: Groups) -> None:
         width = get_terminal_size().columns - 1
-        self._printer.say("\n".join(name + text for name, text in laid_out((*groups, ("Typing", TYPED)), width)))
+        self._printer.say(in_columns((*groups, ("Typing", TYPED)), width))
 
     @contextmanager
     def showing(self) -> Iterator[None]:

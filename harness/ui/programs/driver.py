@@ -17,7 +17,7 @@ from harness.events import Event, Json, PauseReport, TurnEnded
 from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings
 from harness.ui.driver import SessionDriver
-from harness.ui.lines.line import Groups, Line, Tone, laid_out
+from harness.ui.lines.line import Groups, Line, Tone, in_columns
 from harness.ui.plain.headless import MOST_ARRIVALS, notes_of, print_note, result
 from harness.ui.plain.streams import LineWriter
 from harness.ui.plain.unattended import BackgroundWait, Unattended
@@ -29,8 +29,6 @@ from harness.ui.sent_images import mention_of_image
 from harness.ui.signals import handle_signals
 from harness.ui.turn_queue import Item, ItemEnd
 
-WIDTH = 100
-"""Columns of a list, such as that of /help."""
 SERVERS_S = 10.0
 """Seconds that the answer to `initialize` waits for MCP servers."""
 PATIENCE_S = 8.0
@@ -352,7 +350,7 @@ class ProgramDriver(SessionDriver):
         self._note(str(line))
 
     def show_list(self, groups: Groups) -> None:
-        self.show_text("\n".join(name + text for name, text in laid_out(groups, WIDTH)))
+        self.show_text(in_columns(groups))
 
     def begun(self, item: Item) -> None:
         self._turn, self._texts = None, []
