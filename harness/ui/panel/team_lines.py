@@ -35,7 +35,8 @@ def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Seq
         return ()
     ranked = watched(live)
     shown = ranked[:MOST_ROWS]
-    head = _head(live, width) if len(live) > MOST_ROWS else []
+    counts = _head(live, width)
+    head = counts if len(live) > MOST_ROWS else []
     begin = min((row.lane[0][0] for row in live if row.lane), default=now)
     full: Lines = []
     for row in shown:
@@ -44,7 +45,7 @@ def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Seq
             full.append(labelled("", Content.styled(lane(row, begin, max(now, begin), width - LABEL), QUIET)))
     rows = [_row(row, width, now) for row in shown]
     urgent = [_row(row, width, now) for row in shown if row.asks or row.state in BAD][:1]
-    return ([*head, *full], [*head, *rows], [*_head(live, width)[:1], *urgent], [])
+    return ([*head, *full], [*head, *rows], [*counts[:1], *urgent], [])
 
 
 def _head(live: Sequence[MemberRow], width: int) -> Lines:

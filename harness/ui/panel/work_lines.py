@@ -81,12 +81,12 @@ def changes_in(work: WorkView, now: float) -> float | None:
 
 def agents(work: WorkView, width: int, now: float) -> Sequence[Lines]:
     """A row for each subagent, the most important first; a crowd begins with how far it has come."""
-    if not work.unnamed:
-        return ()
     ranked = sorted(work.unnamed, key=_rank)
+    if not ranked:
+        return ()
     shown = ranked[:MOST_ROWS]
     asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
-    progress = _progress(work.unnamed, width, f"bold {TROUBLE}" if asking else QUIET)
+    progress = _progress(ranked, width, f"bold {TROUBLE}" if asking else QUIET)
     head = progress if len(ranked) > MOST_ROWS else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
