@@ -105,8 +105,7 @@ async def headless(
     checked = partial(attachment_problem, prompt, loaded.settings.workspace)
     if lead is None and mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
-    output = _Output(form, out, err, structured=schema is not None)
-    output.again = lead.again if lead else ()
+    output = _Output(form, out, err, structured=schema is not None, again=lead.again if lead else ())
     answer_format = None if schema is None else schema.output_format(lazy_sdk=loaded.settings.lazy_sdk)
     opened = open_session(
         loaded,
@@ -245,10 +244,17 @@ def _together(ends: Sequence[TurnEnded], before: SpendChanged, after: SpendChang
 class _Output:
     """Writes events and the answer to the two streams."""
 
-    def __init__(self, form: OutputFormat, out: TextIO, err: TextIO, *, structured: bool = False) -> None:
-        """`structured`: the answer is written at the end, once it is known to fit."""
+    def __init__(
+        self, form: OutputFormat, out: TextIO, err: TextIO, *, structured: bool = False, again: Sequence[str] = ()
+    ) -> None:
+        """
+        Args:
+            structured: the answer is written at the end, once it is known to fit.
+            again: the command that resumes the session, without its id; empty: that of a prompt.
+        """
         self._form = form
         self._structured = structured
+        self._again = again
         self.planning = False
         """The session is in plan mode, so the plan is the answer."""
         self.plan: ProposedPlan | None = None
@@ -257,8 +263,6 @@ class _Output:
         """Why what a command was to do after its answer was not done; empty: nothing failed."""
         self.writer = LineWriter(out)
         self._err = err
-        self.again: tuple[str, ...] = ()
-        """The command that resumes the session, without its id; empty: that of a prompt."""
         self._summary = SubagentSummary(time.monotonic)
         self._outside: list[Event] = []
         """Events outside of turns that were not written yet."""
@@ -353,7 +357,7 @@ class _Output:
         """The command that resumes the session, to append to the reason why its turn ended."""
         if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
             return ""
-        command = shlex.join((*self.again, session.id)) if self.again else f'harness -p --resume {session.id} "go on"'
+        command = shlex.join((*self._again, session.id)) if self._again else f'harness -p --resume {session.id} "go on"'
         return f"; to continue: {command}"
 
     def exit_code(self, end: TurnEnded) -> int:
