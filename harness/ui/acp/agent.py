@@ -274,7 +274,7 @@ async def _text(content: Sequence[Json], session: Session) -> str:
                 raise SettingsError(f"A prompt cannot hold content of the type {block.get('type')!r} here.")
     if not any(part.strip() for part in parts):
         raise SettingsError("The prompt is empty.")
-    return "".join(f"{part}" if part[:1] in ("", "\n", " ") or not at else f" {part}" for at, part in enumerate(parts))
+    return "".join(part if part[:1] in ("", "\n", " ") or not at else f" {part}" for at, part in enumerate(parts))
 
 
 def _named(uri: str) -> str:

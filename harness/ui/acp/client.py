@@ -23,7 +23,7 @@ class Connection(Protocol):
 
 
 class Client:
-    """One editor. Its sessions share it."""
+    """The editor, for one of its sessions: each waits only for its own updates."""
 
     def __init__(self, connection: Connection, capabilities: Mapping[str, object]) -> None:
         """`capabilities`: as the editor sent them."""

@@ -241,7 +241,10 @@ class ProgramDriver(SessionDriver):
     async def _receive(self, message: Json) -> None:
         match message:
             case {"type": "user", "message": {"content": content}}:
-                if self._is_new(message):
+                uuid = str(message.get("uuid") or uuid4())
+                self._send_back(message, uuid)
+                if uuid not in self._taken:
+                    self._taken.add(uuid)
                     await self._take(content, message.get("priority"))
             case {"type": "control_request", "request_id": request_id, "request": {"subtype": "initialize"} as request}:
                 self.later(self._initialize(request_id, request))
@@ -254,15 +257,11 @@ class ProgramDriver(SessionDriver):
             case _:
                 raise SettingsError(f"Standard input has a message that is not known: {json.dumps(message)[:200]}")
 
-    def _is_new(self, message: Json) -> bool:
-        """Whether it was not sent before; it is sent back where the program wants that."""
-        uuid = str(message.get("uuid") or uuid4())
+    def _send_back(self, message: Json, uuid: str) -> None:
+        """Show the program a prompt of its own, where it wants that."""
         if self._options.replays and self._fold is not None:
             back = {"parent_tool_use_id": None, **message, "isReplay": True}
             self._write(self._fold.stamped(back) | {"uuid": uuid})
-        new = uuid not in self._taken
-        self._taken.add(uuid)
-        return new
 
     async def _take(self, content: object, priority: object) -> None:
         """Take a prompt: it joins the running turn unless it is to be run later, or at once. One that cannot be run has
