@@ -247,7 +247,7 @@ class McpTools:
             return ""
         self._known |= set(new)
         shown = ", ".join(new[:20]) + (f" and {len(new) - 20} more" if len(new) > 20 else "")
-        return f"{NOTICE}{shown}. Use find_mcp_tools and {CALL}.</system-note>"
+        return f"{NOTICE}{shown}. Use {FIND} and {CALL}.</system-note>"
 
 
 def _notice_in(message: Message) -> str:

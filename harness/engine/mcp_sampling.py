@@ -10,17 +10,17 @@ from harness.base.concurrency import in_thread, shielded
 from harness.base.external_text import sendable, visible
 from harness.engine.connection import ModelConnection
 from harness.engine.conversation import Conversation
-from harness.engine.mcp_questions import YES, ServerQuestions
+from harness.engine.mcp_questions import NO, YES, ServerQuestions
 from harness.events import Block, Fault, Message, Notice, Reply
+from harness.mcp.server import CHARACTERS_PER_TOKEN
 from harness.media.attachment import MediaError, attachment
 from harness.model import history
 from harness.model.catalogue import Catalogue
 from harness.model.client import ModelRequest
 from harness.settings import Settings
 
-ALWAYS, NO = "Yes, also later in this session", "No"
+ALWAYS = "Yes, also later in this session"
 SHOWN_CHARACTERS = 2_000
-CHARACTERS_PER_TOKEN = 4
 MOST_CHARACTERS = 200_000
 REFUSED, INVALID = -1, -32602
 """Codes of the answer to a server; the first is that of the specification for a user who says no."""
