@@ -237,15 +237,7 @@ class Server:
                 schema = {"type": "object", "properties": fields, "required": ["name"]}
                 self.request(id, "elicitation/create", {"message": "Who are you?", "requestedSchema": schema})
             case "visit":
-                where = {"mode": "url", "url": given["text"], "elicitationId": "e1", "message": "Sign in there."}
-                if not given.get("first"):
-                    self.request(id, "elicitation/create", where)
-                elif given["text"] in self.kept:
-                    self.write(id=id, result=text_of("visited"))
-                else:
-                    self.kept.append(given["text"])
-                    wanted = {"code": -32042, "message": "sign in first", "data": {"elicitations": [where]}}
-                    self.write(id=id, error=wanted)
+                self.visit(id, given["text"], first=bool(given.get("first")))
             case "sample":
                 said = [{"role": "user", "content": {"type": "text", "text": given["text"]}}]
                 wanted = {"systemPrompt": "Be short.", "maxTokens": 200, "messages": said}
@@ -270,6 +262,18 @@ class Server:
                 os._exit(9)
             case _:
                 self.write(id=id, error={"code": -32602, "message": f"Unknown tool: {name}"})
+
+    def visit(self, id: Any, url: str, *, first: bool) -> None:
+        """Ask the user to open an address: during the call, or before the call is made again."""
+        where = {"mode": "url", "url": url, "elicitationId": "e1", "message": "Sign in there."}
+        if not first:
+            self.request(id, "elicitation/create", where)
+        elif url in self.kept:
+            self.write(id=id, result=text_of("visited"))
+        else:
+            self.kept.append(url)
+            wanted = {"code": -32042, "message": "sign in first", "data": {"elicitations": [where]}}
+            self.write(id=id, error=wanted)
 
     def work(self, id: Any, seconds: float, token: Any) -> None:
         """Report progress ten times while time passes."""
