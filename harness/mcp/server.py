@@ -96,9 +96,10 @@ class McpServer:
         self._connection: Connection | None = None
         self._failures = 0
         self._wanted = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._start_done = asyncio.Event()
         """Set while no start is under way."""
-        self._first = asyncio.Event()
+        self.settled = asyncio.Event()
+        """Set once the first start has succeeded or failed."""
         self._offered = asyncio.Event()
         """Prompts and resources were asked for once, or the first start failed."""
         self._busy = 0
@@ -142,11 +143,6 @@ class McpServer:
         why = f": {self.why}" if self.why else ""
         return visible(f"{MARKS[self.state]} {self.config.name}  {self.state}{tools}{starts}{why}")
 
-    @property
-    def settled(self) -> asyncio.Event:
-        """Set once the first start has succeeded or failed."""
-        return self._first
-
     def start(self, *, by_hand: bool = False) -> None:
         """Begin to connect, in the background; by hand also one that is off."""
         if self._task is None and (by_hand or self.state is not McpState.OFF):
@@ -171,8 +167,8 @@ class McpServer:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        self._settled.set()
-        self._first.set()
+        self._start_done.set()
+        self.settled.set()
 
     async def ready(self, within_s: float) -> Connection:
         """The connection, started again if need be. Raises McpError, one sentence."""
@@ -180,11 +176,11 @@ class McpServer:
         if self._task is None:
             raise McpError(f"The MCP server {name} is off; /mcp shows why.")
         if self._connection is None:
-            self._settled.clear()
+            self._start_done.clear()
             self._wanted.set()
             with suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
-                    await self._settled.wait()
+                    await self._start_done.wait()
         if self._connection is None:
             state = "still starts" if self.state is McpState.CONNECTING else self.why
             raise (SignInError if self.state is McpState.SIGN_IN else McpError)(
@@ -370,8 +366,8 @@ class McpServer:
     async def _rest(self) -> None:
         """Wait before the next start; a call ends the wait, though not within a second of the last failure."""
         if self.state is not McpState.CONNECTING:
-            self._settled.set()
-            self._first.set()
+            self._start_done.set()
+            self.settled.set()
         self._wanted.clear()
         automatic = self.state is not McpState.SIGN_IN and self._failures <= len(WAITS_S)
         wait_s = WAITS_S[self._failures - 1] if automatic else float("inf")
@@ -381,7 +377,7 @@ class McpServer:
             with suppress(TimeoutError):
                 async with asyncio.timeout(None if wait_s == float("inf") else wait_s):
                     await self._wanted.wait()
-        self._settled.clear()
+        self._start_done.clear()
 
     async def _life(self, config: ServerConfig) -> None:
         """One connection from its start to its end. Raises McpError where there is none."""
@@ -403,8 +399,8 @@ class McpServer:
                     self.version += f", {'in' if held else 'without'} the sandbox"
                 self.instructions = connection.instructions
                 self._change(McpState.READY, "")
-                self._settled.set()
-                self._first.set()
+                self._start_done.set()
+                self.settled.set()
                 following = asyncio.create_task(self._follow(connection))
                 try:
                     await connection.closed.wait()
