@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.base.external_text import counted, visible
 from harness.events import Json, McpServerChanged, McpState
@@ -35,6 +35,9 @@ from harness.mcp.connection import (
 from harness.mcp.lists import LastLists
 from harness.mcp.names import name_table, server_key
 from harness.processes import Processes
+
+if TYPE_CHECKING:
+    from harness.mcp.stdio import StdioTransport
 
 MARKS = {McpState.READY: "✓", McpState.FAILED: "✗", McpState.SIGN_IN: "!", McpState.OFF: "·", McpState.CONNECTING: "◌"}
 WAITS_S = (0.0, 1.0, 2.0, 5.0, 10.0)
@@ -295,7 +298,8 @@ class McpServer:
     @property
     def held(self) -> bool:
         """It runs in the sandbox."""
-        return self._connection is not None and getattr(self._connection.transport, "held", False)
+        transport = self._connection.transport if self._connection is not None else None
+        return transport is not None and transport.held
 
     def suspect(self) -> None:
         """A call got no answer in time: ask for something simple, and start the server again if that gets none."""
@@ -384,7 +388,7 @@ class McpServer:
         parts = self._parts
         if not self._failures:
             self._change(McpState.CONNECTING, "")
-        transport: Any = None
+        transport: StdioTransport | None = None
         try:
             async with connected(
                 config, parts.processes, parts.workspace, self._callbacks(), connect_s=parts.connect_s
@@ -395,8 +399,8 @@ class McpServer:
                 info = connection.client.server_info
                 said = f"{info.name} {info.version}".strip() if info else ""
                 self.version = f"{said}, MCP {connection.client.protocol_version}".strip(", ")[:200]
-                if isinstance(held := getattr(transport, "held", None), bool):
-                    self.version += f", {'in' if held else 'without'} the sandbox"
+                if transport is not None:
+                    self.version += f", {'in' if transport.held else 'without'} the sandbox"
                 self.instructions = connection.instructions
                 self._change(McpState.READY, "")
                 self._start_done.set()

@@ -91,10 +91,7 @@ class StdioTransport:
     @property
     def exit_code(self) -> int | None:
         """None while it runs, or where it is not known."""
-        process = self._process
-        if process is None:
-            return None
-        return process.exit_code
+        return self._process.exit_code if self._process is not None else None
 
     def kill(self) -> None:
         """Kill the server, without a word to it."""
