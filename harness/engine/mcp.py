@@ -112,7 +112,7 @@ class McpTools:
 
     def get(self, name: str) -> Tool | None:
         """The tool of exactly this name, listed or not."""
-        tool = self.servers.tools.get(name) if name.startswith("mcp__") else None
+        tool = self.servers.tool(name) if name.startswith("mcp__") else None
         allowed = tool is not None and self._standard(tool) and self._core.shared.rules.kept([name])
         return tool if allowed else None
 

@@ -105,6 +105,10 @@ class McpServers:
         """All tools by name, those of one server together."""
         return {name: tool for one in self.servers for name, tool in self._of(one).items()}
 
+    def tool(self, name: str) -> Tool | None:
+        """The tool of exactly this name."""
+        return next((tools[name] for tools in map(self._of, self.servers) if name in tools), None)
+
     def _of(self, server: McpServer) -> dict[str, Tool]:
         """Made once for each list."""
         made = self._made.get(server.key)
