@@ -233,7 +233,8 @@ def reaching_tools(
     """
 
     async def find(context: ToolContext, given: FindArguments) -> ToolResult:
-        tools = [tool for tool in allowed() if given.server in (None, "", *_names_of(servers(), tool.breaker))]
+        keys = {one.key for one in servers() if given.server in (one.config.name, one.key)}
+        tools = [tool for tool in allowed() if not given.server or tool.breaker in keys]
         states = [f"{one.config.name}: {one.state}{f' ({one.why})' if one.why else ''}" for one in servers()]
         if given.query.strip():
             found = _ranked(tools, given.query)[:MOST_FOUND]
@@ -301,10 +302,6 @@ def meant_by(input: Json) -> tuple[str, Json] | None:
         except (ValueError, RecursionError):
             return None
     return (name, arguments) if isinstance(name, str) and isinstance(arguments, dict) else None
-
-
-def _names_of(servers: Iterable[McpServer], key: str) -> tuple[str, ...]:
-    return next(((one.config.name, key) for one in servers if one.key == key), ())
 
 
 def _ranked(tools: Iterable[Tool], query: str) -> list[Tool]:
