@@ -21,7 +21,7 @@ from harness.engine.permissions.session_rules import SessionRules
 from harness.events import Json, McpState, McpToolsListed, Message, Notice, ToolCall
 from harness.journal import state_folder
 from harness.mcp.config import McpConfig
-from harness.mcp.connection import Callbacks, McpError
+from harness.mcp.connection import Callbacks, McpError, words_of
 from harness.mcp.content import ResultContent
 from harness.mcp.oauth import stored_auth
 from harness.mcp.prompts import filled_in, parts_of, unknown
@@ -198,7 +198,7 @@ class McpTools:
         except McpError:
             raise
         except Exception as error:  # border: whatever a server and the SDK can do
-            said = shorten_line(" ".join(str(error).split()), 300) or type(error).__name__
+            said = shorten_line(words_of(error), 300)
             raise McpError(f"The MCP server {server.config.name} refused the prompt: {said}") from error
         core = self._core
         name = f"{command}-{core.conversation.turn + 1}"

@@ -375,7 +375,8 @@ async def connected(
     except BaseException as error:
         if status.code in (401, 403) or _named(error, "SignInError"):
             inner = _innermost(error)
-            failed = f"; the sign-in failed: {_said(inner)}" if type(inner).__name__.startswith("OAuth") else ""
+            refused = type(inner).__name__.startswith("OAuth")
+            failed = f"; the sign-in failed: {words_of(inner)[:300]}" if refused else ""
             raise SignInError(f"it wants you to sign in (HTTP {status.code or 401}){failed}") from error
         if not isinstance(error, Exception):
             raise
@@ -591,7 +592,7 @@ def _reason(error: BaseException, status: HttpStatus) -> str:
         case _ if status.code >= 400:
             return f"it answered HTTP {status.code}"
         case _:
-            return _said(error)
+            return words_of(error)[:300]
 
 
 def _innermost(error: BaseException) -> BaseException:
@@ -600,8 +601,9 @@ def _innermost(error: BaseException) -> BaseException:
     return error
 
 
-def _said(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+def words_of(error: BaseException) -> str:
+    """What an exception says, in one line of any length; where it says nothing, its name."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _named(error: BaseException, name: str) -> bool:

@@ -31,6 +31,7 @@ from harness.mcp.connection import (
     connected,
     follow_changes,
     why_ended,
+    words_of,
 )
 from harness.mcp.lists import LastLists
 from harness.mcp.names import name_table, server_key
@@ -427,7 +428,7 @@ class McpServer:
         except (ConnectionLostError, asyncio.CancelledError):
             raise
         except Exception as error:
-            said = " ".join(str(error).split())[:200] or type(error).__name__
+            said = words_of(error)[:200]
             if not self.listed:
                 raise McpError(await connection.why(f"its list of tools cannot be read: {said}")) from error
             self.problems = (f"its new list of tools cannot be read, so the last one stays: {said}",)
@@ -467,7 +468,7 @@ class McpServer:
                 else:
                     self.resources = await connection.resources()
             except Exception as error:  # noqa: BLE001  border: whatever a server and the SDK can do
-                said = " ".join(str(error).split())[:200] or type(error).__name__
+                said = words_of(error)[:200]
                 problem = f"its list of {offer} cannot be read: {said}"
                 self.problems = tuple(dict.fromkeys((*self.problems, problem)))
         self._change(self.state, self.why)

@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.events import FailureCategory, Json, McpState, OutputDelta, Score, ToolOutcome
-from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, ServerTool
+from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, ServerTool, words_of
 from harness.mcp.content import ResultContent
 from harness.mcp.server import McpServer
 from harness.tools.output import shorten
@@ -283,7 +283,7 @@ def resource_tool(servers: Callable[[], Iterable[McpServer]], characters: int) -
             server.suspect()
             return _broken(f"The MCP server {given.server} did not answer in time.", FailureCategory.TIMEOUT)
         except Exception as error:  # noqa: BLE001  border: whatever a server and the SDK can do
-            said = shorten_line(" ".join(str(error).split()), 300) or type(error).__name__
+            said = shorten_line(words_of(error), 300)
             return ToolResult(f"The resource cannot be read: {said}", ToolOutcome.ERROR, said)
         return await in_thread(lambda: ResultContent(context, characters).resources(answer.contents))
 
