@@ -12,6 +12,7 @@ from harness.events import FailureCategory, McpState, ToolOutcome
 from harness.mcp.config import ServerConfig, Transport
 from harness.mcp.oauth import TokenFile
 from tests.mcp.conftest import Sites, eventually
+from tests.model.byte_server import http_request
 
 pytestmark = pytest.mark.anyio
 
@@ -35,14 +36,10 @@ class Web:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.writers.append(writer)
         try:
-            while line := await reader.readline():
-                headers = {}
-                while (field := await reader.readline()).strip():
-                    name, _, value = field.decode().partition(":")
-                    headers[name.lower()] = value.strip()
-                body = await reader.readexactly(int(headers.get("content-length", 0)))
+            while True:
+                method, _, headers, body = await http_request(reader)
                 self.seen.append(headers)
-                status, answer = self.answer(line.decode().split()[0], json.loads(body or b"{}"))
+                status, answer = self.answer(method, json.loads(body or b"{}"))
                 data = json.dumps(answer).encode() if answer is not None else b""
                 kind, length = "application/json", f"Content-Length: {len(data)}"
                 if self.form != "length" and data:

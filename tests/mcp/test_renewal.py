@@ -14,6 +14,7 @@ from harness.mcp.config import ServerConfig, parse_entries
 from harness.mcp.connection import Callbacks, McpError, SignInError, connected
 from harness.mcp.oauth import TokenFile, stored_auth
 from harness.processes import Processes
+from tests.model.byte_server import http_request
 
 pytestmark = pytest.mark.anyio
 
@@ -29,13 +30,9 @@ class Both:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while line := await reader.readline():
-                headers = {}
-                while (field := await reader.readline()).strip():
-                    name, _, value = field.decode().partition(":")
-                    headers[name.lower()] = value.strip()
-                body = await reader.readexactly(int(headers.get("content-length", 0)))
-                status, answer = self.answer(line.decode().split()[1], headers, body)
+            while True:
+                _, path, headers, body = await http_request(reader)
+                status, answer = self.answer(path, headers, body)
                 data = json.dumps(answer).encode()
                 head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
                 writer.write(head.encode() + data)

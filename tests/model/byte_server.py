@@ -108,13 +108,18 @@ class ByteServer:
 
 
 async def _request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request:
+    method, path, headers, body = await http_request(reader)
+    return Request(writer.get_extra_info("peername")[1], headers, json.loads(body or b"{}"), path, method)
+
+
+async def http_request(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
+    """Method, path, headers and body of the next request. Raises IncompleteReadError at the end of the connection."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode()
     first, *lines = head.split("\r\n")
     method, path, _version = first.split(" ", 2)
     fields = dict(line.split(": ", 1) for line in lines if line)
     headers = {name.lower(): value for name, value in fields.items()}
-    body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-    return Request(writer.get_extra_info("peername")[1], headers, body, path, method)
+    return method, path, headers, await reader.readexactly(int(headers.get("content-length", 0)))
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
