@@ -15,13 +15,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
 from harness.base.version import __version__
-from harness.events import Json
 from harness.mcp.config import ServerConfig, Transport, environment_of
+from harness.mcp.offers import (
+    LONGEST_DESCRIPTION,
+    Offer,
+    ServerPrompt,
+    ServerResource,
+    ServerTool,
+    described_prompt,
+    described_resource,
+    described_tool,
+)
 from harness.mcp.schemas import schema_problem
 from harness.processes import Processes
 from harness.tools.tool import shorten_line
@@ -40,8 +49,6 @@ END_S = 0.3
 """Seconds in which the exit of a server is seen after its output ended."""
 PAGE_S = 15.0
 """Seconds for one page of a list."""
-LONGEST_DESCRIPTION = 2_048
-"""Characters of the description of a tool, and of the instructions of a server."""
 HELD = 'it ran in the sandbox, which "sandbox": "free" in its entry lifts'
 MOST_RESPONSE_BYTES = 16_000_000
 """Of one answer, or of one event in a stream of them."""
@@ -69,51 +76,6 @@ class ConnectionLostError(McpError):
 
 class CallTimeoutError(McpError):
     """A call gave no sign of life in its time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTool:
-    """A tool as a server describes it, within our limits."""
-
-    name: str
-    description: str
-    schema: Json
-    read_only: bool = False
-    """It says that it changes nothing; a hint."""
-    destructive: bool = False
-    """It says that it may destroy something."""
-    idempotent: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ServerPrompt:
-    """A prompt as a server describes it, within our limits."""
-
-    name: str
-    description: str
-    arguments: tuple[str, ...] = ()
-    """Their names, in order."""
-    required: frozenset[str] = frozenset()
-    """The names of those that have to be given."""
-
-    @property
-    def hint(self) -> str:
-        """The arguments as a usage shows them."""
-        return " ".join(one if one in self.required else f"[{one}]" for one in self.arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerResource:
-    """What a server offers to read."""
-
-    uri: str
-    """Of a template with gaps in braces."""
-    about: str
-    """Name and description in one line."""
-
-
-Offer = Literal["tools", "prompts", "resources"]
-"""A list of a server."""
 
 
 @dataclass(slots=True)
@@ -179,7 +141,7 @@ class Connection:
             if problem := schema_problem(tool.input_schema):
                 problems.append(f"the tool {tool.name[:100]} is left out: {problem}")
             elif tool.name not in found:
-                found[tool.name] = _described(tool)
+                found[tool.name] = described_tool(tool)
         if not ends or len(found) > MOST_TOOLS:
             why = "its list has no end" if not ends else f"it has {len(found):,} tools"
             problems.append(f"{why}; the first {min(len(found), MOST_TOOLS):,} tools are used")
@@ -204,7 +166,7 @@ class Connection:
         if self.client.server_capabilities.prompts is None:
             return ()
         entries, _ = await self._pages(self.client.list_prompts, "prompts")
-        return tuple({one.name: _described_prompt(one) for one in entries}.values())[:MOST_TOOLS]
+        return tuple({one.name: described_prompt(one) for one in entries}.values())[:MOST_TOOLS]
 
     async def resources(self) -> tuple[ServerResource, ...]:
         """What the server offers to read: its resources, then its templates. Raises what the SDK raises."""
@@ -218,9 +180,7 @@ class Connection:
             (self.client.list_resource_templates, "resource_templates"),
         ):
             with suppress(MCPError):  # it may know only one of them
-                for one in (await self._pages(ask, key))[0]:
-                    about = shorten_line(f"{one.name} {one.description or one.title or ''}")
-                    found.append(ServerResource(str(getattr(one, "uri", None) or one.uri_template), about))
+                found += map(described_resource, (await self._pages(ask, key))[0])
         return tuple(found[:MOST_TOOLS])
 
     async def why(self, said: str) -> str:
@@ -315,28 +275,6 @@ def addresses_in(error: Exception) -> tuple[Any, ...]:
         return tuple(ElicitRequestURLParams.model_validate(one) for one in entries)
     except (KeyError, TypeError, ValueError):
         return ()
-
-
-def _described(tool: Any) -> ServerTool:
-    hints = tool.annotations
-    description = (tool.description or tool.title or (hints and hints.title) or tool.name).strip()
-    if len(description) > LONGEST_DESCRIPTION:
-        description = f"{description[: LONGEST_DESCRIPTION - 1]}…"
-    schema = {"type": "object", **tool.input_schema}
-    schema.pop("$schema", None)
-    read_only = bool(hints and hints.read_only_hint)
-    return ServerTool(
-        *(tool.name, description, schema, read_only),
-        destructive=not read_only and bool(hints and hints.destructive_hint),
-        idempotent=read_only or bool(hints and hints.idempotent_hint),
-    )
-
-
-def _described_prompt(prompt: Any) -> ServerPrompt:
-    given = prompt.arguments or ()
-    about = " ".join((prompt.description or prompt.title or prompt.name).split())[:LONGEST_DESCRIPTION]
-    required = frozenset(one.name for one in given if one.required)
-    return ServerPrompt(prompt.name, about, tuple(one.name for one in given), required)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.files import read_regular, replace_atomically
 from harness.mcp.config import ServerConfig
-from harness.mcp.connection import LONGEST_DESCRIPTION, ServerTool
+from harness.mcp.offers import LONGEST_DESCRIPTION, ServerTool
 from harness.mcp.schemas import schema_problem
 
 MOST_BYTES = 4_000_000

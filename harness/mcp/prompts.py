@@ -5,7 +5,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.mcp.connection import McpError, ServerPrompt
+from harness.mcp.connection import McpError
+from harness.mcp.offers import ServerPrompt
 
 _WORD = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|\S+)")
 

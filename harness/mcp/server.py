@@ -22,10 +22,6 @@ from harness.mcp.connection import (
     Connection,
     ConnectionLostError,
     McpError,
-    Offer,
-    ServerPrompt,
-    ServerResource,
-    ServerTool,
     SignInError,
     addresses_in,
     connected,
@@ -35,6 +31,7 @@ from harness.mcp.connection import (
 )
 from harness.mcp.lists import LastLists
 from harness.mcp.names import name_table, server_key
+from harness.mcp.offers import Offer, ServerPrompt, ServerResource, ServerTool
 from harness.processes import Processes
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from pathlib import Path
 from harness.base.secrets import Secret
 from harness.events import McpServerChanged
 from harness.mcp.config import McpConfig
-from harness.mcp.connection import Callbacks, ServerPrompt
+from harness.mcp.connection import Callbacks
 from harness.mcp.lists import FOLDER, LastLists
+from harness.mcp.offers import ServerPrompt
 from harness.mcp.server import McpServer, ServerParts
 from harness.mcp.tools import ForeignTools
 from harness.processes import Processes

@@ -15,8 +15,9 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.events import FailureCategory, Json, McpState, OutputDelta, Score, ToolOutcome
-from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, ServerTool, words_of
+from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpError, words_of
 from harness.mcp.content import ResultContent
+from harness.mcp.offers import ServerTool
 from harness.mcp.server import McpServer
 from harness.tools.output import shorten
 from harness.tools.tool import (

@@ -42,7 +42,7 @@ from harness.tools.workspace import sendable
 from harness.worktrees import Worktrees
 
 if TYPE_CHECKING:
-    from harness.mcp.connection import ServerPrompt
+    from harness.mcp.offers import ServerPrompt
 
 INSTRUCTIONS = "AGENTS.md"
 """The file that /init writes."""

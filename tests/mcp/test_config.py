@@ -17,8 +17,8 @@ from harness.mcp.config import (
     read_entries,
     write_entries,
 )
-from harness.mcp.connection import ServerTool
 from harness.mcp.lists import LastLists
+from harness.mcp.offers import ServerTool
 
 
 def parsed(entry: Any, **more: Any) -> Any:
