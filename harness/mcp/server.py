@@ -204,8 +204,7 @@ class McpServer:
                 elif self.status != 404 or connection.closed.is_set():
                     raise
                 else:
-                    connection.closed.set()
-                    self._connection = None  # its task has not seen the end yet
+                    self.broken()
                     connection = await self.ready(READY_S)
                 answer = await connection.call(tool, arguments, **limits)
         self._failures = 0
