@@ -132,6 +132,13 @@ class Connection:
         """What the server says about its use; material, and bounded."""
         return (self.client.instructions or "")[:LONGEST_DESCRIPTION]
 
+    @property
+    def is_modern(self) -> bool:
+        """The version of the protocol is 2026-07-28 or a later one."""
+        from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
+
+        return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
     async def tools(self) -> tuple[tuple[ServerTool, ...], tuple[str, ...]]:
         """All pages of the list, and a sentence for each tool that is left out. Raises what the SDK raises."""
         found: dict[str, ServerTool] = {}
@@ -192,9 +199,7 @@ class Connection:
 
     async def roots_changed(self) -> None:
         """Tell the server that the folders of the session are others now, where its version knows such a message."""
-        from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
-
-        if self.client.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        if not self.is_modern:
             with suppress(Exception), warnings.catch_warnings():  # it asks for them when it needs them
                 warnings.simplefilter("ignore")
                 await self.client.send_roots_list_changed()
@@ -479,14 +484,11 @@ _CHANGED: dict[str, Offer] = {
 
 async def follow_changes(connection: Connection) -> None:
     """Note changed lists where the server reports them on a stream of its own, as it does since 2026-07-28."""
-    from mcp.types.version import MODERN_PROTOCOL_VERSIONS  # type: ignore[import-not-found, unused-ignore]
-
     offers = connection.client.server_capabilities
     tools, prompts, resources = (
         one is not None and bool(one.list_changed) for one in (offers.tools, offers.prompts, offers.resources)
     )
-    modern = connection.client.protocol_version in MODERN_PROTOCOL_VERSIONS
-    if not modern or not (tools or prompts or resources):
+    if not connection.is_modern or not (tools or prompts or resources):
         return
     kinds: dict[str, Offer] = {
         "ToolsListChanged": "tools",
