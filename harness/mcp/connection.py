@@ -352,9 +352,8 @@ async def _transport(
         from harness.mcp.stdio import StdioTransport
 
         cwd = workspace / config.cwd if config.cwd else workspace
-        stdio = StdioTransport(
-            *(processes, config.command, cwd, environment_of(config), config.sandbox), named=config.env.values()
-        )
+        environment = environment_of(config)
+        stdio = StdioTransport(processes, config.command, cwd, environment, config.sandbox, config.env.values())
         return stdio, stdio.closed
     if config.transport is Transport.SDK:
         from harness.mcp.host import HostTransport

@@ -55,8 +55,8 @@ class StdioTransport:
         command: tuple[str, ...],
         cwd: Path,
         environment: Mapping[str, str],
-        profile: ProfileName | None = ProfileName.FREE,
-        named: Iterable[str] = (),
+        profile: ProfileName | None,
+        named: Iterable[str],
     ) -> None:
         """
         Args:
