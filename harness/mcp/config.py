@@ -308,17 +308,17 @@ def _server(name: str, entry: object, origin: str, *, own: bool) -> ServerConfig
     return ServerConfig(
         name,
         transport,
-        (wanted, *map(str, args)) if transport is Transport.STDIO else (),
-        _texts(entry, "env"),
-        str(entry.get("cwd", "")),
-        "" if transport is Transport.STDIO else wanted,
-        _texts(entry, "headers"),
-        _seconds(entry.get("timeout")),
-        own and entry.get("trusted") is True,
-        entry.get("disabled") is not True and entry.get("enabled") is not False,
-        _profile(entry["sandbox"]) if "sandbox" in entry else None,
-        _texts(entry, "oauth"),
-        origin,
+        command=(wanted, *map(str, args)) if transport is Transport.STDIO else (),
+        env=_texts(entry, "env"),
+        cwd=str(entry.get("cwd", "")),
+        url="" if transport is Transport.STDIO else wanted,
+        headers=_texts(entry, "headers"),
+        timeout_s=_seconds(entry.get("timeout")),
+        trusted=own and entry.get("trusted") is True,
+        enabled=entry.get("disabled") is not True and entry.get("enabled") is not False,
+        sandbox=_profile(entry["sandbox"]) if "sandbox" in entry else None,
+        oauth=_texts(entry, "oauth"),
+        origin=origin,
     )
 
 
