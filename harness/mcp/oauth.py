@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import parse_qs, urlsplit
 
 from harness.base.files import read_regular, replace_atomically
@@ -138,13 +138,10 @@ def stored_auth(config: ServerConfig, state: Path) -> Any:
     if config.transport is Transport.STDIO or "authorization" in named or not (alone or tokens.exists):
         return None
 
-    async def refuse(address: str) -> None:
+    async def refuse(*_: str) -> NoReturn:
         raise SignInError("its sign-in has ended")
 
-    async def none() -> "AuthorizationCodeResult":
-        raise SignInError("its sign-in has ended")
-
-    return provider(config, tokens, refuse, none, PORTS[0])
+    return provider(config, tokens, refuse, refuse, PORTS[0])
 
 
 def provider(
