@@ -416,6 +416,7 @@ class McpServer:
 
     async def _list(self, connection: Connection) -> None:
         """Take over the list of tools. Raises McpError where there is none and never was."""
+        before = self.tools if self.listed else None
         try:
             if connection.client.server_capabilities.tools is None:
                 self.tools, self.problems = (), ()
@@ -430,7 +431,8 @@ class McpServer:
             self.problems = (f"its new list of tools cannot be read, so the last one stays: {said}",)
         else:
             self.listed = True
-            self._parts.lists.put(self.config, self.tools)
+            if self.tools != before:
+                self._parts.lists.put(self.config, self.tools)
 
     async def _follow(self, connection: Connection) -> None:
         """Read the list again whenever the server says that it is another one, after a moment for more of that."""

@@ -227,14 +227,17 @@ async def test_a_changed_list_is_read_again(site: Sites) -> None:
         assert here.changes[-1].detail == "new: more_1"
 
 
-async def test_the_list_of_an_earlier_session_is_known_before_the_server_is_there(site: Sites) -> None:
+async def test_the_list_of_an_earlier_session_is_known_before_the_server_is_there(site: Sites, tmp_path: Path) -> None:
     async with site({"p": practice()}) as here:
         names = set(here.servers.tools)
+    (kept,) = (tmp_path / "state" / "mcp").iterdir()
+    written = kept.stat().st_ino
     async with site({"p": practice()}) as here:
         pass
     async with site({"p": practice()}) as again:
         assert set(again.servers.tools) == names
         assert (await again.call("p.echo", text="a")).content == "a"
+    assert kept.stat().st_ino == written, "the same list is not written again"
 
 
 async def test_the_child_gets_a_short_list_of_variables_and_no_key(
