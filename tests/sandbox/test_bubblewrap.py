@@ -16,7 +16,8 @@ from tests.sandbox.machine import CALLERS, LINKS, SYSTEM, bubblewrap, folder_of,
 
 FOLDERS = ("", "a", "a/b", "a/b/c", "a b", "d", "d/é\n", "d/.git", "d/.git/hooks")
 FILES = ("f", "a/f", "a/b/f", "a/b/.env", "a/b/c/f", "a b/f", "d/f", "d/é\n/f", "d/.git/config", "d/.git/hooks/f")
-TMUX = "tmux -S /tmp/t"
+TMUX = "SHELL=/bin/sh tmux -S /tmp/t"
+"""With a shell: without one, tmux takes that of the user, and the user of this test may have none that runs a line."""
 PLACES = st.lists(st.sampled_from((*FOLDERS, *FILES)), unique=True, max_size=4)
 
 
