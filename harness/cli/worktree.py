@@ -12,7 +12,7 @@ from harness.engine.repository import changes_since
 from harness.engine.worktrees import check_runner
 from harness.events import Event
 from harness.processes import Processes
-from harness.session import told, worktrees_for
+from harness.session import listed, worktrees_for
 from harness.settings import Settings
 from harness.ui.lines.events import line_of
 from harness.worktrees import WorktreeError, Worktrees
@@ -31,8 +31,8 @@ async def _run(settings: Settings, options: Namespace) -> int:
     try:
         match options.kind:
             case "list":
-                for tree in await worktrees.trees():
-                    _print(told(tree, await worktrees.removal(tree.name)))
+                async for text in listed(worktrees):
+                    _print(text)
             case "diff":
                 tree = await worktrees.find(options.name)
                 for file in changes_since(tree.path, tree.base).files:

@@ -27,7 +27,7 @@ from harness.sandbox import SandboxLevel, SandboxState
 from harness.session.opening import Opening, open_session
 from harness.session.sandbox import SandboxReport
 from harness.session.session import Session, sessions_of
-from harness.session.worktrees import told
+from harness.session.worktrees import listed
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
@@ -81,13 +81,13 @@ __all__ = [
     "described",
     "exit_code",
     "in_words",
+    "listed",
     "loop_question",
     "open_session",
     "report_lines",
     "rule_in_words",
     "sessions_of",
     "table_lines",
-    "told",
     "unified_diff",
     "worktrees_for",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.base.errors import HarnessError
 from harness.engine.worktrees import worktrees_for
 from harness.events import Event, Notice, WorktreeEntered, WorktreeLeft
-from harness.policies.worktrees.removal import Removal
+from harness.policies.worktrees.removal import Removal, removal
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.worktrees import Worktree, Worktrees
@@ -18,7 +18,7 @@ MOST_ORPHANS = 5
 
 @asynccontextmanager
 async def own_worktrees(settings: Settings, session: str) -> AsyncIterator[Worktrees]:
-    """The same before the session has an owner of processes, and after."""
+    """The worktrees for a session that has no owner of processes yet, or no longer."""
     processes = Processes()
     try:
         yield worktrees_for(settings, processes, session)
@@ -42,7 +42,7 @@ async def enter(settings: Settings, name: str | None, session: str) -> Entry:
     async with own_worktrees(settings, session) as worktrees:
         events: list[Event] = []
         try:
-            orphans = await worktrees.orphans(MOST_ORPHANS) if worktrees.folder.is_dir() else ()
+            orphans = await worktrees.orphans(MOST_ORPHANS)
             for tree, found in orphans:
                 if tree.name != name:
                     events.append(Notice("info", f"worktree {tree.name} is left: {_in_short(found)}; /worktree"))
@@ -66,22 +66,28 @@ async def leave(settings: Settings, session: str) -> tuple[WorktreeLeft, ...]:
         if worktrees.folder.is_dir():
             for tree in filter(worktrees.uses, await worktrees.trees()):
                 found = await worktrees.leave(tree.name)
-                why = () if found is None else tuple(_texts(found))
+                why = () if found is None else tuple(_lines(found))
                 left.append(WorktreeLeft(tree.name, str(tree.path), found is None, why))
     return tuple(left)
 
 
-def told(tree: Worktree, found: Removal) -> str:
-    """A worktree in a list: its name, its branch and what is in it."""
+async def listed(worktrees: Worktrees) -> AsyncIterator[str]:
+    """The text of a list for each worktree. Raises WorktreeError."""
+    for tree in await worktrees.trees():
+        yield _text(tree, removal(await worktrees.state(tree)))
+
+
+def _text(tree: Worktree, found: Removal) -> str:
+    """Its name, its branch and what is in it."""
     state = "kept by you" if tree.kept else tree.held_by() or "nobody works in it"
-    what = "nothing that is not elsewhere" if found.free else "; ".join(_texts(found))
+    what = "nothing that is not elsewhere" if found.free else "; ".join(_lines(found))
     return f"{tree.name}  {tree.branch or 'detached HEAD'}  ({state})\n  {tree.path}\n  {what}"
 
 
-def _texts(found: Removal) -> Iterable[str]:
+def _lines(found: Removal) -> Iterable[str]:
     return (*found.kept, *found.lost, *found.forbidden)
 
 
 def _in_short(found: Removal) -> str:
-    lines = [line.split(":")[0] for line in _texts(found)]
+    lines = [line.split(":")[0] for line in _lines(found)]
     return "; ".join(lines[:3])

@@ -81,7 +81,7 @@ class MergeQueue:
         branches = []
         for tree in await self._worktrees.trees():
             if tree.name != TRIAL and tree.branch and not self._worktrees.held(tree):
-                found = await self._worktrees.state(tree.name)
+                found = await self._worktrees.state(tree)
                 if found.commits and not (found.changed or found.untracked or found.unfinished):
                     branches.append(tree.branch)
         return tuple(branches)
@@ -110,7 +110,7 @@ class MergeQueue:
 
     async def _branch_of(self, name: str) -> str:
         tree = await self._worktrees.find(name)
-        found = await self._worktrees.state(name)
+        found = await self._worktrees.state(tree)
         if found.changed or found.untracked or found.unfinished:
             raise WorktreeError(f"The worktree {name} has open changes; commit them first: only commits are merged.")
         if not tree.branch:

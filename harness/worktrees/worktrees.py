@@ -157,14 +157,14 @@ class Worktrees:
         """The workspace of a session in a tree: the same folder of the repository."""
         return tree.path if self._here is None else (tree.path / self._here.below)
 
-    async def state(self, name: str) -> TreeState:
+    async def state(self, tree: Worktree) -> TreeState:
         """What a tree holds now. Raises WorktreeError."""
         here = await self.repository()
-        return await look(self.git, await self.find(name), here.top, self._session)
+        return await look(self.git, tree, here.top, self._session)
 
     async def removal(self, name: str) -> Removal:
         """What it would mean to remove a tree now. Raises WorktreeError."""
-        return removal(await self.state(name))
+        return removal(await self.state(await self.find(name)))
 
     async def uncommitted(self) -> int:
         """Files of the user's tree that differ from its commit, and so are in no worktree."""
@@ -263,7 +263,7 @@ class Worktrees:
         """Unlock a tree that this process used, and remove it if nothing is in it; returns why it stays, or None."""
         async with self._alone() as here:
             tree = await self.find(name)
-            found = removal(await look(self.git, tree, here.top, self._session))
+            found = removal(await self.state(tree))
             if tree.kept or not self.uses(tree):
                 return found
             if found.free:
@@ -279,7 +279,7 @@ class Worktrees:
         """
         async with self._alone() as here:
             tree = await self.find(name)
-            found = removal(await look(self.git, tree, here.top, self._session))
+            found = removal(await self.state(tree))
             if found.forbidden:
                 raise WorktreeError(f"The worktree {name} is not removed: {'; '.join(found.forbidden)}.")
             if not set(found.lines) <= set(confirmed.lines):
@@ -387,7 +387,7 @@ class Worktrees:
             async with self._alone() as here:
                 if not tree.base:
                     await self._restore(here, tree)
-                found = removal(await look(self.git, tree, here.top, self._session))
+                found = removal(await self.state(tree))
                 if found.free:
                     await self._remove(here, tree)
                 else:

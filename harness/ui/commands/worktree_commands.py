@@ -1,7 +1,7 @@
 """The slash command /worktree."""
 
 from harness.base.external_text import visible
-from harness.session import Session, told
+from harness.session import Session, listed
 from harness.ui.commands.repository_commands import MOST_LINES, parts_of
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowDiff, StartTask
 
@@ -27,8 +27,7 @@ def worktree(session: Session, argument: str) -> CommandResult:
 
 
 async def _list(session: Session) -> str:
-    worktrees = session.worktrees
-    found = [told(tree, await worktrees.removal(tree.name)) for tree in await worktrees.trees()]
+    found = [text async for text in listed(session.worktrees)]
     return visible("\n".join(found)) if found else "There is no worktree; `harness --worktree NAME` makes one."
 
 
