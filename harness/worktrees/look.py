@@ -97,8 +97,7 @@ async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
     if not tree.path.is_dir():  # deleted by hand; git still lists it
         return state
     changed, untracked, ignored = await _files(git, tree)
-    stages = await git(*tree.arguments, "ls-files", "-z", "--stage", cwd=tree.path)
-    links = [entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 ")]
+    links = submodules_in(await git(*tree.arguments, "ls-files", "-z", "--stage", cwd=tree.path))
     walked = await in_thread(partial(_inside, tree, untracked, ignored))
     same = await in_thread(partial(_same_in, main, tree.path, ignored))
     return replace(
@@ -146,6 +145,11 @@ def moves_of(admin: Path) -> tuple[str, ...]:
         return ()
     commits = (line.split(" ", 2)[1] for line in reversed(lines) if line.count(" ") > 2)
     return tuple(dict.fromkeys(islice(commits, MOST_MOVES)))
+
+
+def submodules_in(stages: str) -> tuple[str, ...]:
+    """The paths of the submodules in what `git ls-files -z --stage` prints."""
+    return tuple(entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 "))
 
 
 def _modules(admin: Path) -> tuple[str, ...]:

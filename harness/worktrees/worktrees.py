@@ -25,7 +25,18 @@ from harness.processes.git_safety import program_of_checkout
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
 from harness.worktrees.git import IDENTITY, Git, WorktreeError
-from harness.worktrees.look import BASE, BRANCH, ELSEWHERE, KEEPS, KEPT, Worktree, lock_reason, look, moves_of
+from harness.worktrees.look import (
+    BASE,
+    BRANCH,
+    ELSEWHERE,
+    KEEPS,
+    KEPT,
+    Worktree,
+    lock_reason,
+    look,
+    moves_of,
+    submodules_in,
+)
 
 LOCK_S = 60.0
 """Another process may make or remove a tree of the same repository for so long."""
@@ -211,23 +222,22 @@ class Worktrees:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if Path(os.path.realpath(self.folder)) != self.folder:
             raise WorktreeError(f"{self.folder} is a link, which is not followed; remove it.")
-        commit = await self.git(
-            "rev-parse", "--verify", "--quiet", f"{base}^{{commit}}", cwd=here.top, fine=(0, 1, 128)
-        )
+        commit = await self._commit(here.top, f"{base}^{{commit}}")
         if not commit:
             missing = "there is no commit yet; make one first" if base == "HEAD" else f"{base!r} is no commit"
             raise WorktreeError(f"A worktree cannot be made: {missing}.")
-        there = await self.git(
-            "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", cwd=here.top, fine=(0, 1, 128)
-        )
-        new = (branch,) if there else ()
-        made = ("--no-track", "-b", branch) if not there else ()
+        there = await self._commit(here.top, f"refs/heads/{branch}")
+        what = (str(path), branch) if there else ("--no-track", "-b", branch, str(path), commit)
         lock = ("--lock", "--reason", lock_reason(self._session))
-        await self.git("worktree", "add", "--quiet", *lock, *made, str(path), *(new or (commit,)), cwd=here.top)
+        await self.git("worktree", "add", "--quiet", *lock, *what, cwd=here.top)
         await in_thread(partial(copied, here.top, path, copies))
         shared = await self.git("merge-base", commit, there, cwd=here.top, fine=(0, 1)) if there else commit
         await self.git("update-ref", f"{BASE}{path.name}", shared or commit, cwd=here.common)
         return await self.find(name)
+
+    async def _commit(self, cwd: Path, name: str) -> str:
+        """The commit of this name; empty: there is none."""
+        return await self.git("rev-parse", "--verify", "--quiet", name, cwd=cwd, fine=(0, 1, 128))
 
     async def _restore(self, here: Repository, tree: Worktree) -> None:
         """Finish what a killed program began to make or to remove: bring back missing files, write over none."""
@@ -327,8 +337,7 @@ class Worktrees:
                 await run("read-tree", tree.head)
                 await run("add", "--all", ".")
                 kept = closing = await run(*commit, await run("write-tree"))
-                stages = await run("ls-files", "-z", "--stage")
-                links = [entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 ")]
+                links = submodules_in(await run("ls-files", "-z", "--stage"))
                 if links:  # git removes no tree with submodules in its index, also where none is checked out
                     await run("update-index", "--force-remove", "--", *links)
                     closing = await run("commit-tree", "-m", message, "-p", kept, await run("write-tree"))
@@ -353,7 +362,7 @@ class Worktrees:
         await self.git("update-ref", "-d", f"{BASE}{tree.path.name}", cwd=here.common)
         name = f"{BRANCH}{tree.name}"
         branch = f"refs/heads/{name}"
-        tip = await self.git("rev-parse", "--verify", "--quiet", branch, cwd=here.common, fine=(0, 1, 128))
+        tip = await self._commit(here.common, branch)
         if tip:
             others = ("--not", f"--exclude={name}", *ELSEWHERE)
             own = await self.git("rev-list", "--count", tip, *others, cwd=here.common)
