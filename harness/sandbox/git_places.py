@@ -1,7 +1,8 @@
 """The folders that git needs outside a workspace, and what it obeys in them.
 
 A file that names a folder of git (a worktree, a submodule) can be written by anyone who writes the workspace. It is
-believed only where the named folder names the workspace in turn; folders of objects that it borrows never are. https://git-scm.com/docs/gitrepository-layout
+believed only where the named folder names the workspace in turn; folders of objects that it borrows never are.
+https://git-scm.com/docs/gitrepository-layout
 """
 
 import os
@@ -90,9 +91,15 @@ def main_tree(folder: Path) -> Path | None:
 def other_trees(folder: Path) -> tuple[str, ...]:
     """For a folder in a linked worktree: the main working tree, and the other linked ones."""
     top, shared = _linked(folder)
-    linked = (_text(str(one)) for one in Path(shared, "worktrees").glob("*/gitdir")) if shared else ()
+    linked = linked_trees(shared) if shared else {}
     tops = (posixpath.dirname(one) for one in (shared, *linked) if one)
     return tuple(one for one in map(real_path, tops) if one != top)
+
+
+def linked_trees(shared: str) -> dict[str, str]:
+    """For the file .git of each linked worktree of a repository, as git has written it down, the folder with its HEAD
+    and index."""
+    return {_text(str(one)): str(one.parent) for one in Path(shared, "worktrees").glob("*/gitdir")}
 
 
 def _linked(folder: Path) -> tuple[str, str]:

@@ -8,7 +8,7 @@ a HEAD that is a kept commit belongs to a removal that was not.
 
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +22,7 @@ from harness.journal import WORKTREES, workspace_slug
 from harness.policies.worktrees.removal import Removal, TreeState, name_problem, removal
 from harness.processes import Processes
 from harness.processes.git_safety import program_of_checkout
+from harness.sandbox.git_places import linked_trees
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
 from harness.worktrees.git import IDENTITY, Git, WorktreeError
@@ -127,25 +128,23 @@ class Worktrees:
         """Those of this workspace, by name. Raises WorktreeError."""
         here = await self.repository()
         printed = await self.git("worktree", "list", "--porcelain", cwd=here.common)
-        found = (self._tree(here, block.split("\n")) for block in printed.split("\n\n"))
+        admins = await in_thread(partial(linked_trees, str(here.common)))
+        found = (self._tree(admins, block.split("\n")) for block in printed.split("\n\n"))
         trees = [tree for tree in found if tree is not None]
         bases = await self.git("for-each-ref", "--format=%(refname) %(objectname)", BASE, cwd=here.common)
         by_name = dict(line.removeprefix(BASE).split(" ") for line in bases.split("\n") if line)
         named = sorted(trees, key=lambda tree: tree.name)
         return tuple(replace(tree, base=by_name.get(tree.path.name, "")) for tree in named)
 
-    def _tree(self, here: Repository, lines: Sequence[str]) -> Worktree | None:
+    def _tree(self, admins: Mapping[str, str], lines: Sequence[str]) -> Worktree | None:
         said = dict((*line.partition(" ")[::2],) for line in lines)
         path = Path(said.get("worktree", ""))
         if path.parent != self.folder:
             return None
-        admin = next(
-            (one.parent for one in here.common.glob("worktrees/*/gitdir") if _text(one) == f"{path}/.git"), None
-        )
-        if admin is None:
+        if (admin := admins.get(f"{path}/.git")) is None:
             return None
         branch = said.get("branch", "").removeprefix("refs/heads/")
-        return Worktree(_name_of(path), path, admin, branch, said.get("HEAD", ""), "", said.get("locked", ""))
+        return Worktree(_name_of(path), path, Path(admin), branch, said.get("HEAD", ""), "", said.get("locked", ""))
 
     async def find(self, name: str) -> Worktree:
         """The tree with this name. Raises WorktreeError."""
@@ -406,10 +405,3 @@ class Worktrees:
 
 def _name_of(path: Path) -> str:
     return path.name.replace("+", "/")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "surrogateescape").strip("\n")
-    except OSError:
-        return ""
