@@ -153,6 +153,7 @@ class HeldCommand:
             yield from _files(path) if self._is_open(path) else ()
 
     def _is_open(self, path: str) -> bool:
+        """The user has allowed it beyond the profile."""
         return Allowance((path,)).beyond(self._context.allowance) == NOTHING_MORE
 
     def _made(self, granted: Profile | None) -> Iterator[str]:
@@ -175,9 +176,7 @@ class HeldCommand:
 
     def _refused(self, text: str, granted: Profile) -> tuple[SandboxDenial, ...]:
         denials = refused_paths(text, granted, self._context.workspace.root)
-        return tuple(
-            one for one in denials if Allowance((one.subject,)).beyond(self._context.allowance) != NOTHING_MORE
-        )
+        return tuple(one for one in denials if not self._is_open(one.subject))
 
     def _ports(self, text: str) -> tuple[SandboxDenial, ...]:
         """The ports of this machine that the command could not reach, although something listens there."""
