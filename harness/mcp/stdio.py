@@ -26,7 +26,7 @@ from harness.mcp.lines import LineBuffer
 from harness.mcp.places import named_paths
 from harness.mcp.schemas import NO_SCHEMA
 from harness.processes import Processes, ProcessLimits
-from harness.sandbox.profile import Allowance, ProfileName, SandboxLevel
+from harness.sandbox.profile import Allowance, CommandTerms, ProfileName, SandboxLevel
 from harness.tools.output import readable
 from harness.tools.tool import shorten_line
 
@@ -113,7 +113,7 @@ class StdioTransport:
                 stdin=reading,
                 limits=ProcessLimits(time_s=float("inf")),
                 profile=profile,
-                allowance=allowance,
+                terms=CommandTerms(allowance),
             )
         except BaseException:
             os.close(writing)

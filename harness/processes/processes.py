@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName
+from harness.sandbox import USUAL_TERMS, CommandTerms, ProfileName
 from harness.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -106,17 +106,14 @@ class Processes:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
         profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        granted: Profile | None = None,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
         limit_memory: bool = False,
         agent: str = "",
     ) -> "PipedProcess":
         """Start `command` and return when it runs; the rest is as for `run`. Its time limit is up to the caller.
 
-        `allowance` is what it may do beyond its profile, `granted` what the sandbox granted just before, and `caller`
-        who is asked about hosts (None: no user can be). With `limit_memory` its memory is limited if this owner limits
-        any. `agent` is the subagent that starts it; see `end_left`.
+        `terms` go with its profile. With `limit_memory` its memory is limited if this owner limits any. `agent` is the
+        subagent that starts it; see `end_left`.
         """
         from harness.processes.command import PipedProcess
 
@@ -131,9 +128,7 @@ class Processes:
                 *writing_ends,
                 stdin=stdin,
                 profile=profile,
-                allowance=allowance,
-                granted=granted,
-                caller=caller,
+                terms=terms,
                 limit_memory=limit_memory,
                 agent=agent,
             )
@@ -155,8 +150,7 @@ class Processes:
         environment: Mapping[str, str],
         output: Path,
         profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
         limit_memory: bool = False,
     ) -> "ChildProcess":
         """Start `command` and return when it runs; stdout and stderr go into the file `output`, which only its owner
@@ -172,8 +166,7 @@ class Processes:
                 environment,
                 writing,
                 profile=profile,
-                allowance=allowance,
-                caller=caller,
+                terms=terms,
                 limit_memory=limit_memory,
             )
         finally:
@@ -240,18 +233,14 @@ class Processes:
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         profile: ProfileName,
-        allowance: Allowance = NOTHING_MORE,
-        granted: Profile | None = None,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
         limit_memory: bool = False,
         agent: str = "",
     ) -> "ProcessCommand":
         from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
 
-        entered = await self.sandbox.enter(
-            profile, command, cwd=cwd, environment=environment, allowance=allowance, granted=granted, caller=caller
-        )
+        entered = await self.sandbox.enter(profile, command, cwd=cwd, environment=environment, terms=terms)
         mark, watch, memory = f"{self._owner}{self._started + 1}", self._watch_over(), None
         try:
             watch.expect(mark)

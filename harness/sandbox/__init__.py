@@ -6,8 +6,10 @@ works on this machine; `Sandbox` is the one object that the rest of the program 
 
 from harness.sandbox.profile import (
     NOTHING_MORE,
+    USUAL_TERMS,
     Access,
     Allowance,
+    CommandTerms,
     Profile,
     ProfileName,
     SandboxDenial,
@@ -18,8 +20,10 @@ from harness.sandbox.profile import (
 
 __all__ = [
     "NOTHING_MORE",
+    "USUAL_TERMS",
     "Access",
     "Allowance",
+    "CommandTerms",
     "Profile",
     "ProfileName",
     "SandboxDenial",

@@ -102,6 +102,22 @@ class Allowance:
 NOTHING_MORE = Allowance()
 
 
+@dataclass(frozen=True, slots=True)
+class CommandTerms:
+    """What goes with the profile of one command."""
+
+    allowance: Allowance = NOTHING_MORE
+    """What it may do beyond its profile."""
+    granted: Profile | None = None
+    """What the sandbox granted to the profile WORK just before: the command then starts by the same look at the disk.
+    None: it is looked at again."""
+    caller: object = None
+    """Who is asked about the hosts that it wants to reach, as the sandbox understands it; None: no user can be."""
+
+
+USUAL_TERMS = CommandTerms()
+
+
 class SandboxLevel(StrEnum):
     """What of a profile this machine can enforce."""
 

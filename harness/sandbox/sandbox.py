@@ -17,8 +17,9 @@ from harness.base.concurrency import in_thread
 from harness.base.secrets import secret_name, secrets_in
 from harness.sandbox.entered import Enter, Entered, WrappedCommand, by_bubblewrap, by_landlock, by_seatbelt
 from harness.sandbox.profile import (
-    NOTHING_MORE,
+    USUAL_TERMS,
     Allowance,
+    CommandTerms,
     Profile,
     ProfileName,
     SandboxError,
@@ -150,27 +151,21 @@ class Sandbox:
         *,
         cwd: Path,
         environment: Mapping[str, str],
-        allowance: Allowance = NOTHING_MORE,
-        granted: Profile | None = None,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
     ) -> Entered:
-        """Prepare `command` to start in `cwd` with `profile`.
-
-        Args:
-            allowance: what it may do beyond its profile.
-            granted: what `granted` returned last, just before; the command then starts by the same look at the disk.
-            caller: who is asked about hosts, as `hosts` understands it; None: no user can be.
+        """Prepare `command` to start in `cwd` with `profile`, on these terms.
 
         Raises SandboxError where the profile cannot be enforced; the command must not start then.
         """
         if profile is ProfileName.FREE:
             return Entered(command, environment)
-        held = await in_thread(partial(self._held, profile, cwd, allowance, granted))
+        held = await in_thread(partial(self._held, profile, cwd, terms))
         if held is None:
             return Entered(command, environment)
+        allowance = terms.allowance
         kept = dict(environment) if allowance.server else without_secrets(environment, self._inherited)
         asks = profile is ProfileName.WORK and not allowance.server
-        link = self._hosts and asks and partial(self._hosts, environment, caller, allowance)
+        link = self._hosts and asks and partial(self._hosts, environment, terms.caller, allowance)
         entered = held(command, kept, link or None)
         if isinstance(entered, WrappedCommand):
             self._open.add(entered)
@@ -183,7 +178,7 @@ class Sandbox:
         if self._private:
             await in_thread(partial(shutil.rmtree, self._private, ignore_errors=True))
 
-    def _held(self, name: ProfileName, cwd: Path, allowance: Allowance, granted: Profile | None) -> Enter | None:
+    def _held(self, name: ProfileName, cwd: Path, terms: CommandTerms) -> Enter | None:
         """Puts a command into its profile; None: nothing holds commands here, and they run without.
 
         Looks at the disk. Raises SandboxError.
@@ -193,7 +188,7 @@ class Sandbox:
         self._settle()
         enforcers = self._enforcers
         last = self._granted
-        machine = last[1] if last and last[0] is granted else None
+        machine = last[1] if last and last[0] is terms.granted else None
         if enforcers.state.level is not SandboxLevel.NONE and machine is None:
             machine = self._look(cwd)
         level, required = self.state.level, self.choice == "required"
@@ -204,6 +199,7 @@ class Sandbox:
             raise SandboxError(f"the sandbox that it needs is missing ({self.state.why}); {remedy}")
         if machine is None or level is SandboxLevel.NONE:
             return None
+        allowance = terms.allowance
         if allowance.server:  # its entry may come from a folder
             allowance = replace(allowance, paths=self._places().without_keys(allowance.paths))
         profile = profile_for(name, machine, allowance)

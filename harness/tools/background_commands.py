@@ -17,7 +17,7 @@ from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessResult
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import USUAL_TERMS, CommandTerms, ProfileName
 from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
@@ -140,13 +140,12 @@ class BackgroundRunner(Protocol):
         time_s: float | None = None,
         *,
         profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
-        `time_s` counts from its beginning; None: as set for the session. It is held to `profile`, with `allowance`
-        beyond it; `caller` is asked about hosts.
+        `time_s` counts from its beginning; None: as set for the session. It is held to `profile` on these
+        `terms`.
         """
         ...
 

@@ -184,8 +184,7 @@ async def _begin(background: BackgroundRunner, context: ToolContext, arguments: 
         context.call_id,
         arguments.timeout,
         profile=context.profile,
-        allowance=context.allowance,
-        caller=context.caller,
+        terms=context.terms,
     )
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
@@ -270,9 +269,7 @@ async def _ended(
         sink=feed,
         limits=limits,
         profile=context.profile,
-        allowance=context.allowance,
-        granted=context.granted,
-        caller=context.caller,
+        terms=context.terms,
         limit_memory=True,
         agent=context.agent,
     )

@@ -14,7 +14,15 @@ from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.base.files import open_regular
 from harness.processes import ProcessResult
-from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial, SandboxLevel
+from harness.sandbox import (
+    NOTHING_MORE,
+    Allowance,
+    CommandTerms,
+    Profile,
+    ProfileName,
+    SandboxDenial,
+    SandboxLevel,
+)
 from harness.sandbox.git_places import branches_of, made_from, main_tree
 from harness.sandbox.marked_files import stamp_of
 from harness.sandbox.refused_paths import REFUSED, refused_paths
@@ -60,7 +68,7 @@ class HeldCommand:
         self._works = context.profile is ProfileName.WORK
         self._unended = context.processes.sandbox.unended
         self._ended_left = False
-        guarded = (context.granted or self._granted(ProfileName.WORK)) if self._works else None
+        guarded = (context.terms.granted or self._granted(ProfileName.WORK)) if self._works else None
         self._before = {path: _seen(path) for path in self._guarded(guarded)}
         for others in tuple(self._unended.values()):
             self._before |= others
@@ -131,7 +139,7 @@ class HeldCommand:
                     environment={**environment, "GIT_DIR": folder},
                     sink=bytearray().extend,
                     profile=ProfileName.WORK,
-                    allowance=Allowance((settings,)),
+                    terms=CommandTerms(Allowance((settings,))),
                 )
                 if (await child.within(_UPSTREAM_S)).exit_code == 0:
                     found[f"{branch} follows {upstream}"] = settings
@@ -154,7 +162,7 @@ class HeldCommand:
 
     def _is_open(self, path: str) -> bool:
         """The user has allowed it beyond the profile."""
-        return Allowance((path,)).beyond(self._context.allowance) == NOTHING_MORE
+        return Allowance((path,)).beyond(self._context.terms.allowance) == NOTHING_MORE
 
     def _made(self, granted: Profile | None) -> Iterator[str]:
         """What the command made, changed or removed of that; of folders in each other, the outermost."""

@@ -25,7 +25,7 @@ from harness.base.concurrency import in_thread
 from harness.base.external_text import CUT, visible
 from harness.events import Block, FailureCategory, Json, OutputDelta, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
-from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxDenial
+from harness.sandbox import USUAL_TERMS, CommandTerms, ProfileName, SandboxDenial
 from harness.tools.output import as_text, shorten
 from harness.tools.seen_files import SeenFiles
 from harness.tools.workspace import Workspace
@@ -273,12 +273,8 @@ class ToolContext:
     """Id of the subagent that calls; empty: the main agent."""
     profile: ProfileName = ProfileName.FREE
     """What its command may read, write and reach."""
-    allowance: Allowance = NOTHING_MORE
-    """What the user allowed the command beyond that."""
-    granted: Profile | None = None
-    """What the sandbox granted to a command in the profile WORK just before; None: it is not known."""
-    caller: object = None
-    """Who is asked about the hosts that it wants to reach, as the owner of the processes understands it."""
+    terms: CommandTerms = USUAL_TERMS
+    """What goes with that profile."""
     unasked: bool = False
     """It runs without a question because it only reads, so it inherits nothing that makes it do more."""
     seen: SeenFiles = field(default_factory=SeenFiles)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.processes import Processes, ProcessLimits, ProcessResult
-from harness.sandbox import Allowance, ProfileName, SandboxError, SandboxLevel
+from harness.sandbox import Allowance, CommandTerms, ProfileName, SandboxError, SandboxLevel
 from harness.sandbox.marked_files import Marks
 from harness.sandbox.places import Places
 from harness.sandbox.proxy import CommandNetwork
@@ -92,7 +92,7 @@ async def test_a_path_that_the_user_allows_one_command_is_its_own(shell: Shell, 
             environment=shell.trace.environment,
             sink=bytearray().extend,
             profile=WORK,
-            allowance=Allowance(allowed),
+            terms=CommandTerms(Allowance(allowed)),
         )
         await child.wait()
         assert [path.name for path in (tmp_path / "outside").iterdir()] == ["new"] * len(allowed)
@@ -118,7 +118,7 @@ async def test_keys_that_the_entry_of_a_server_names_stay_hidden(
         environment=trace.environment,
         sink=heard.extend,
         profile=WORK,
-        allowance=Allowance((str(keys), str(notes), str(key)), server=True),
+        terms=CommandTerms(Allowance((str(keys), str(notes), str(key)), server=True)),
     )
     await child.wait()
     await processes.aclose()

@@ -9,7 +9,7 @@ from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
 from harness.processes import ProcessResult
 from harness.processes.command import PipedProcess
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import USUAL_TERMS, CommandTerms, ProfileName
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
@@ -65,8 +65,7 @@ class Shelf:
         time_s: float | None = None,
         *,
         profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
     ) -> CommandRow:
         self.asked.append((line, call_id, time_s))
         return self.next

@@ -13,7 +13,7 @@ import pytest
 from harness.events import FailureCategory, ToolOutcome
 from harness.permissions.protected_places import Surroundings
 from harness.processes import Processes, ProcessLimits, ProcessResult, SurvivingProcess
-from harness.sandbox import ProfileName, SandboxLevel
+from harness.sandbox import CommandTerms, ProfileName, SandboxLevel
 from harness.sandbox.landlock import landlock_version
 from harness.sandbox.marked_files import Marks
 from harness.sandbox.places import Places
@@ -294,7 +294,8 @@ async def test_a_command_starts_by_the_look_of_its_decision_if_there_was_no_othe
     key.write_text("a key")  # a second look would hide it
     if again:
         sandbox.granted(ProfileName.WORK)
-    assert ("a key" in (await bash(replace(working, granted=granted), limits, "cat .env")).content) is not again
+    result = await bash(replace(working, terms=CommandTerms(granted=granted)), limits, "cat .env")
+    assert ("a key" in result.content) is not again
 
 
 async def test_what_a_held_command_made_that_others_obey_is_named(working: ToolContext, limits: ProcessLimits) -> None:

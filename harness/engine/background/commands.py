@@ -54,7 +54,7 @@ from harness.permissions.shell.syntax import Unreadable
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.background.sleep_poll import note_due, polls
 from harness.processes import ProcessResult
-from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
+from harness.sandbox import USUAL_TERMS, CommandTerms, ProfileName
 from harness.tools.background_commands import (
     SHOWN_ENDS,
     SHOWN_LINES,
@@ -136,8 +136,7 @@ class BackgroundCommands:
         time_s: float | None = None,
         *,
         profile: ProfileName = ProfileName.FREE,
-        allowance: Allowance = NOTHING_MORE,
-        caller: object = None,
+        terms: CommandTerms = USUAL_TERMS,
     ) -> CommandRow:
         """Begin a command, or let it wait for its turn; returns as soon as it is known which.
 
@@ -146,8 +145,7 @@ class BackgroundCommands:
             call_id: the call that asks for it.
             time_s: seconds it may take from its beginning; None: as set for the session.
             profile: what it may read, write and reach.
-            allowance: what it may do beyond that.
-            caller: who is asked about the hosts that it wants to reach; None: no user can be asked.
+            terms: what goes with that.
 
         If the call is cancelled, so is the command.
         """
@@ -159,8 +157,7 @@ class BackgroundCommands:
             environment=shell_environment(os.environ, self._workspace, profile),
             output=command.output,
             profile=profile,
-            allowance=allowance,
-            caller=caller,
+            terms=terms,
             limit_memory=True,
         )
         command.task = asyncio.create_task(self._carry(command, begin), name=f"command {command.id}")

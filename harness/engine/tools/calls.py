@@ -45,7 +45,7 @@ from harness.model import notices
 from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.sandbox import NOTHING_MORE, Allowance, Profile, ProfileName, SandboxLevel
+from harness.sandbox import NOTHING_MORE, USUAL_TERMS, Allowance, CommandTerms, ProfileName, SandboxLevel
 from harness.tools.ask_user import ASK_USER
 from harness.tools.files import refused
 from harness.tools.output import fitted
@@ -95,10 +95,8 @@ class _Ready:
     """What hooks want the model to read behind the result."""
     profile: ProfileName = ProfileName.FREE
     """What its command may read, write and reach."""
-    allowance: Allowance = NOTHING_MORE
-    """What the user allowed the command beyond that."""
-    granted: Profile | None = None
-    """What the sandbox granted just before."""
+    terms: CommandTerms = USUAL_TERMS
+    """What goes with that profile, but for the caller."""
     looks: bool = False
     """It changes nothing."""
     unasked: bool = False
@@ -308,9 +306,9 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._report_decision(decision)
+                terms = CommandTerms(decision.allowance, None if asked else request.sandbox)
                 return _Ready(
-                    *(call, tool, arguments, words, decision.profile, decision.allowance),
-                    granted=None if asked else request.sandbox,
+                    *(call, tool, arguments, words, decision.profile, terms),
                     looks=decision.looks,
                     unasked=decision.looks and decision.by == "default",
                     shown=preview if asked else "",
@@ -436,10 +434,8 @@ class ToolCalls:
             context = replace(
                 self._context(call),
                 profile=item.profile,
-                allowance=item.allowance,
-                granted=item.granted,
+                terms=replace(item.terms, caller=caller),
                 unasked=item.unasked,
-                caller=caller,
             )
             async with self._own_changes(item):
                 result = await self._limits.run(tool, context, item.arguments)

@@ -140,7 +140,7 @@ async def test_what_the_sandbox_refused_is_known_at_the_next_call_of_the_same_li
     expected = [NOTHING_MORE, Allowance((f"{tmp_path}/1",), ("localhost:1",)), NOTHING_MORE]
     free = profile is ProfileName.FREE
     assert [request.refused for request in gate.requests] == ([NOTHING_MORE] * 3 if free else expected)
-    assert [context.allowance for context in contexts] == [request.refused for request in gate.requests]
+    assert [context.terms.allowance for context in contexts] == [request.refused for request in gate.requests]
     assert {context.profile for context in contexts} == {profile}
     assert {context.unasked for context in contexts} == {profile is not ProfileName.WORK}
     both = [
