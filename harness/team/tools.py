@@ -102,8 +102,13 @@ class MailActions(Protocol):
         ...
 
 
-class LeadActions(MailActions, Protocol):
-    """What only the lead can do."""
+class LeadActions(Protocol):
+    """What the lead can do."""
+
+    @property
+    def lead(self) -> MailActions:
+        """What every member can do as well."""
+        ...
 
     async def start(self, context: ToolContext, arguments: StartArguments) -> ToolResult:
         """Start a member with its first task; does not wait for its end."""
@@ -196,7 +201,7 @@ def lead_tools(team: Callable[[], LeadActions]) -> tuple[Tool, ...]:
             _summary,
             parallel=True,
         ),
-        *mail_tools(team),
+        *mail_tools(lambda: team().lead),
         Tool(
             TEAM_STOP,
             "Ask a member to end. An idle one ends at once; one that works is asked, may decline with a reason, and is "

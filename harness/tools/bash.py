@@ -44,6 +44,7 @@ from harness.tools.tool import (
     ToolContext,
     ToolResult,
     broken_rule,
+    invalid,
     runs_here,
     shorten_line,
 )
@@ -215,8 +216,7 @@ async def _run(
         return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=FailureCategory.CANNOT_START)
     except ValueError as error:  # a null byte in the command line
         output.finish()
-        text = f"The command could not be started: {error}"
-        return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+        return invalid(f"The command could not be started: {error}")
     except asyncio.CancelledError as cancelled:
         raise ToolCancelled(_interrupted(output)) from cancelled
     except BaseException:

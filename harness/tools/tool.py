@@ -300,6 +300,11 @@ def shorten_line(text: str, limit: int = 100) -> str:
     return line if len(line) <= limit and not rest else line[: limit - len(CUT)].rstrip() + CUT
 
 
+def invalid(text: str) -> ToolResult:
+    """The result of a call that asks for something impossible, which changed nothing; `text` says why."""
+    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
+
+
 @dataclass(frozen=True, slots=True)
 class ToolHealth:
     """What a check before a call found."""

@@ -55,7 +55,7 @@ from harness.model.catalogue import model_named
 from harness.policies.admission.controller import AdmissionController
 from harness.tools.agent import AgentArguments, kind_of
 from harness.tools.output import shorten
-from harness.tools.tool import ToolContext, ToolResult, shorten_line
+from harness.tools.tool import ToolContext, ToolResult, invalid, shorten_line
 
 REMEMBERED = 50
 """The latest subagents of a session are listed. Others can continue if they have a journal."""
@@ -213,16 +213,14 @@ class Subagents:
         known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if task.agent is not None and known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
-            return _invalid(
-                f"There is no agent {task.agent} to continue; {hint}. Leave `agent` out to start a new one."
-            )
+            return invalid(f"There is no agent {task.agent} to continue; {hint}. Leave `agent` out to start a new one.")
         name = kind_of(task) if known is None else self._kind_of.get(known.agent, "")
         if known is not None and kind_of(task) not in ("", name):
-            return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to continue it.")
+            return invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to continue it.")
         try:
             chosen = self.tools_for(name, task.tools)
         except HarnessError as error:
-            return _invalid(str(error))
+            return invalid(str(error))
         if known is None:
             if (refused := await self.may_start(context)) is not None:
                 return refused
@@ -608,10 +606,6 @@ def _ending(task: _Task, report: SubagentReport) -> WorkEnd:
     """How a task ended, for admission. A member may end without a word: what it had to say was in its messages."""
     silent = task.member is not None and report.end is AgentEnd.SILENT
     return WorkEnd.SUCCEEDED if silent else report.ending
-
-
-def _invalid(text: str) -> ToolResult:
-    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
 
 
 def _number_of(agent: str) -> int:

@@ -24,8 +24,9 @@ from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
-from harness.engine.team.member import Member, MemberSeat, text_of
+from harness.engine.team.member import Member
 from harness.engine.team.requests import LEAD_BOX, USER_BOX, Requests
+from harness.engine.team.seat import MemberSeat, TeamTools, text_of
 from harness.engine.worktrees import worktrees_for
 from harness.events import (
     Address,
@@ -42,7 +43,6 @@ from harness.events import (
     MemberStarted,
     MemberState,
     Notice,
-    RequestKind,
     ToolOutcome,
     TurnStarted,
     WorktreeLeft,
@@ -73,15 +73,11 @@ from harness.policies.team.members import (
 )
 from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail, mail_file
 from harness.team.tools import (
-    AnswerArguments,
-    MessageArguments,
-    RequestArguments,
-    RosterArguments,
     StartArguments,
     StopArguments,
 )
 from harness.tools.output import shorten
-from harness.tools.tool import ToolContext, ToolResult, shorten_line
+from harness.tools.tool import ToolContext, ToolResult, invalid, shorten_line
 from harness.worktrees import WorktreeError
 
 SHOWN_CHARACTERS = 200
@@ -108,6 +104,8 @@ class Team:
         self._store = store
         self._fold = TeamFold()
         self.requests = Requests(core, self)
+        self.lead = TeamTools(self, LEAD_BOX)
+        """What the lead does with mail and requests."""
         self._members: dict[Address, Member] = {}
         """Those that have not ended."""
         self._starting: set[str] = set()
@@ -129,7 +127,7 @@ class Team:
             self._check(arguments.name)
             tools = self._subagents.tools_for(arguments.kind, arguments.tools)
         except HarnessError as error:
-            return _refused(str(error))
+            return invalid(str(error))
         self._starting.add(arguments.name)
         try:
             if (refused := await self._subagents.may_start(context)) is not None:
@@ -198,7 +196,7 @@ class Team:
             at_once = RequestMessage.FORCE if arguments.force else RequestMessage.IDLE if self._idle(member) else None
             request = await self.requests.shutdown(LEAD_BOX, member.address, why, at_once)
         except HarnessError as error:
-            return _refused(str(error))
+            return invalid(str(error))
         if at_once is None:
             text = (
                 f"{request.id} asks {member.name} to end. You are told if it declines; without an answer it is ended."
@@ -245,34 +243,13 @@ class Team:
 
     # ── mail ────────────────────────────────────────────────────────────────────────────────────
 
-    async def message(self, context: ToolContext, arguments: MessageArguments) -> ToolResult:
-        """Send a message of the lead."""
-        return await self.message_from(LEAD_BOX, context, arguments)
-
-    async def message_from(self, sender: Address, context: ToolContext, arguments: MessageArguments) -> ToolResult:
-        """Send a message whose sender the program knows."""
-        kind = MailKind.NOTE if arguments.note else MailKind.MESSAGE
-        draft = MailDraft(sender, tuple(arguments.to), arguments.text, kind, context.call_id)
-        try:
-            await self.open()
-            sent = await self.send(draft)
-        except MailError as error:
-            return ToolResult(f"Not sent. {error}", ToolOutcome.ERROR, "not sent")
-        if isinstance(sent, MailRefused):
-            return _refused(f"Not sent. {sent.reason}")
-        lines = [self._fate(mail) for mail in sent]
-        if len(sent) > 1:
-            tokens = len(arguments.text) // 4 * len(sent)
-            lines.append(f"{len(sent)} recipients read it, which is about {tokens:,} tokens of input.")
-        return ToolResult("\n".join(lines), summary=f"to {', '.join(mail.recipient.name for mail in sent)}")
-
     async def say(self, names: Sequence[str], text: str) -> str:
         """Send words of the user; returns a sentence about each recipient. Raises HarnessError."""
         await self.open()
         sent = await self.send(MailDraft(USER_BOX, tuple(names), text, MailKind.USER))
         if isinstance(sent, MailRefused):
             raise HarnessError(f"Not sent. {sent.reason}")
-        return "\n".join(map(self._fate, sent))
+        return "\n".join(map(self.fate, sent))
 
     async def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
         """Write a message to mailboxes, and let it begin what it begins. Raises MailError."""
@@ -315,7 +292,7 @@ class Team:
         kind = ArrivalKind.MAIL if mail.begins_work else ArrivalKind.NOTE
         self._inbox.arrive(kind, mail.sender.name, text_of(mail))
 
-    def _fate(self, mail: Mail) -> str:
+    def fate(self, mail: Mail) -> str:
         """What becomes of a message now, for its sender."""
         head = f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
         if (member := self._members.get(mail.recipient)) is None:
@@ -342,39 +319,6 @@ class Team:
             self._emit(Notice("warning", str(error)))
 
     # ── requests ────────────────────────────────────────────────────────────────────────────────
-
-    async def request(self, context: ToolContext, arguments: RequestArguments) -> ToolResult:
-        """Ask for something, as the lead."""
-        return await self.request_from(LEAD_BOX, arguments)
-
-    async def answer(self, context: ToolContext, arguments: AnswerArguments) -> ToolResult:
-        """Answer a request, as the lead."""
-        return await self.answer_from(LEAD_BOX, arguments)
-
-    async def request_from(self, sender: Address, arguments: RequestArguments) -> ToolResult:
-        """Ask for something; the program knows who asks."""
-        try:
-            await self.open()
-            kind, to = RequestKind(arguments.kind), arguments.to
-            lead = to == LEAD or kind is RequestKind.PLAN
-            recipient = LEAD_BOX if lead else self.member(to).address
-            request = await self.requests.make(sender, kind, recipient, arguments.text)
-        except HarnessError as error:
-            return _refused(str(error))
-        text = (
-            f"{request.id} is with {request.with_}. The answer arrives as mail; end your turn if nothing else is left."
-        )
-        return ToolResult(text, summary=f"{request.id} to {request.with_}")
-
-    async def answer_from(self, sender: Address, arguments: AnswerArguments) -> ToolResult:
-        """Answer a request; the program knows who answers."""
-        try:
-            await self.open()
-            said = RequestMessage(arguments.say)
-            request = await self.requests.say(sender, arguments.id, said, arguments.text, arguments.digest)
-        except HarnessError as error:
-            return _refused(str(error))
-        return ToolResult(f"{request.id} is {word(request.state)}.", summary=f"{request.id} {word(request.state)}")
 
     async def reply(self, id: str, said: RequestMessage, text: str) -> str:
         """What the user says about a request; returns a sentence. Raises HarnessError."""
@@ -547,11 +491,6 @@ class Team:
         parts = ", ".join(f"{number} {word}" for word, number in states.items())
         return f"{counted(len(live), 'member')}: {parts}" if live else ""
 
-    async def roster(self, context: ToolContext, arguments: RosterArguments) -> ToolResult:
-        """List the members for the model."""
-        text = self.listed()
-        return ToolResult(text, summary=counted(len(self._fold.live), "member"))
-
     def listed(self) -> str:
         """The members as lines."""
         lines = (*roster_lines(self._fold.rows, self._clock.now()), *self.requests.lines())
@@ -672,7 +611,3 @@ def team_of(core: AgentCore, subagents: Subagents, inbox: Inbox) -> Team:
         path = mail_file(state_folder(core.settings.state_dir), core.session)
         store = SqliteMail(path, report=core.shared.notices.append)
     return Team(core, subagents, inbox, store)
-
-
-def _refused(text: str) -> ToolResult:
-    return ToolResult(text, ToolOutcome.INVALID, shorten_line(text))
