@@ -219,6 +219,28 @@ MUTATIONS = (
     demo("s14", "no change of clocks", "Europe/Berlin", "Europe/Moscow"),
     demo("s14", "nobody else looks", "await schedule.another_program_looks()", "pass"),
     demo("s14", "the schedule sees no event", "self.ours.on_event(event)", "pass"),
+    demo(
+        "s18",
+        "no uncommitted file",
+        '    (session.workspace / "notes.txt").write_text("ask the captain\\n", "utf-8")\n',
+        "",
+    ),
+    demo("s18", "no upstream is needed", '(own["remove"], main, tree)', '(own["make"], main, "x")'),
+    off("s18", "the check is not run", check_command=None),
+    demo("s18", "everything is merged by name", "(worktrees, ())", "(worktrees, (lighthouse,))"),
+    demo(
+        "s18", "nothing is asked", 'permissions_allow=["bash(*)", "edit_file", "write_file"]', 'permission_mode="yolo"'
+    ),
+    workspace("s18", "an upstream is not asked for", "worktree.py", '"@{push}.."', '"HEAD", "--not", "--remotes"'),
+    workspace("s18", "no force", "worktree.py", '"--force", ', ""),
+    workspace("s18", "nothing is refused", "worktree.py", "not changed and ", ""),
+    workspace("s18", "tickets are tracked", ".gitignore", "*.db", ""),
+    workspace("s18", "the evening is free", "check.py", '"18:00"', '"13:00"'),
+    script("s18", "a detached HEAD", "git commit -qam 'No ferry", "git switch -q --detach; git commit -qam 'No ferry"),
+    script(
+        "s18", "another line", '12:00 island", new_string = "12:30 island', '09:00 island", new_string = "09:30 island'
+    ),
+    script("s18", "the conflict stays", "12:30 lighthouse\\n", "12:30 island\\n"),
     off("s19", "no servers", mcp=False),
     demo("s19", "the folder is not trusted", "trust_folder=True", "trust_folder=False"),
     demo("s19", "the hints are not believed", '"trusted": True', '"trusted": False'),

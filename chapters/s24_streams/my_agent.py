@@ -7,6 +7,7 @@ and works in the current folder. Answers go to standard output, everything else 
 answer while it arrives. After MY_AGENT_PATIENCE seconds without a byte a request is given up.
 The tasks are in .my_agent/board.sqlite; every program that runs in this folder works on the same ones.
 So is the schedule: .my_agent/schedule.sqlite; its times are in the time zone TZ, or UTC.
+With --worktree=NAME it works in a worktree of that name.
 The MCP servers of .mcp.json are started if the user says yes.
 """
 
@@ -62,6 +63,7 @@ from harness.tasks.work import TaskWork
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace
+from harness.worktrees import WorktreeError, Worktrees
 
 ADDRESS = os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
 MODEL = os.environ.get("MY_AGENT_MODEL", "claude-sonnet-5-5")
@@ -71,15 +73,19 @@ LIMITS = RecoveryLimits()
 GO_ON_TEXT = "Continue exactly where you stopped, without repeating anything and without a remark."
 FLAGS = ("--yolo", "--continue")
 GO_ON = "--continue" in sys.argv[1:]
-JOURNAL = Path(".my_agent", "messages.jsonl")
+STATE = Path(".my_agent").resolve()
+WORKTREE = "--worktree="
+TREE = next((word.removeprefix(WORKTREE) for word in sys.argv[1:] if word.startswith(WORKTREE)), "")
+"""Name of the worktree to work in; empty: none."""
+JOURNAL = STATE / "messages.jsonl"
 PATIENCE_S = float(os.environ.get("MY_AGENT_PATIENCE", "45"))
 AT_A_TIME, MOST_WAITING = 5, 20
 """Subagents that may run, and that may wait."""
 MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
-BOARD = Path(".my_agent", "board.sqlite")
+BOARD = STATE / "board.sqlite"
 """Tasks that outlive the conversation. A task claimed by one program is closed to all others."""
-JOBS = Path(".my_agent", "schedule.sqlite")
+JOBS = STATE / "schedule.sqlite"
 ZONE = ZoneInfo(os.environ.get("TZ") or "UTC")
 NUMBERS = itertools.count(1)
 START_S, CALL_S, LONGEST_CALL_S = 20.0, 60.0, 600.0
@@ -256,9 +262,7 @@ class Agent:
             JOURNAL.unlink(missing_ok=True)
         self.permissions = permissions_here()
         self.skills = skills()
-        self.memory = MemoryBook(
-            MemoryStore({MemoryOwner.PROJECT: Path(".my_agent", "memory").resolve()}, now=time.time)
-        )
+        self.memory = MemoryBook(MemoryStore({MemoryOwner.PROJECT: STATE / "memory"}, now=time.time))
         self.name: str = f"{parent.name}/{next(NUMBERS)}" if parent else f"my_agent-{os.getpid()}"
         self.board: TaskBoard = parent.board if parent else TaskBoard(BOARD.resolve(), this_process(self.name))
         self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
@@ -711,8 +715,32 @@ async def main(arguments: list[str]) -> int:
     return code
 
 
+async def in_worktree(arguments: list[str]) -> int:
+    """Work in the worktree TREE, if one is asked for; it goes away at the end if nothing is in it."""
+    arguments = [word for word in arguments if not word.startswith(WORKTREE)]
+    if not TREE:
+        return await main(arguments)
+    here, processes = Path.cwd(), Processes()
+    trees = Worktrees(processes, here, Path.home() / ".my_agent", f"my_agent-{os.getpid()}")
+    try:
+        tree = await trees.enter(TREE)
+        os.chdir(trees.workspace_in(tree))
+        note(f"· works in {tree.path} on {tree.branch}; {await trees.uncommitted()} uncommitted files are not in it")
+        try:
+            return await main(arguments)
+        finally:
+            os.chdir(here)
+            left = await trees.leave(TREE)
+            note("\n".join(f"· {tree.path} stays: {line}" for line in left.lines) if left else "· the worktree is gone")
+    except WorktreeError as error:
+        note(f"my_agent: {error}")
+        return 1
+    finally:
+        await processes.aclose()
+
+
 if __name__ == "__main__":
     try:
-        sys.exit(asyncio.run(main(sys.argv[1:])))
+        sys.exit(asyncio.run(in_worktree(sys.argv[1:])))
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)

@@ -13,6 +13,7 @@ from harness.events import (
     Intervened,
     JobFired,
     LoopFound,
+    MergeDecided,
     PermissionAsked,
     PollNoted,
     RetryScheduled,
@@ -22,6 +23,8 @@ from harness.events import (
     ToolStarted,
     Transition,
     TurnStarted,
+    WorktreeEntered,
+    WorktreeLeft,
 )
 from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected
 
@@ -111,6 +114,18 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
         case "charges":
             charged = [fact for fact in (*before, *after) if isinstance(fact, FailureCharged)]
             return int(value) == sum(fact.tool == "mcp__harbor" for fact in charged)
+        case "uncommitted":
+            entered = first(after, WorktreeEntered)
+            assert isinstance(entered, WorktreeEntered)
+            return value == ("absent" if entered.uncommitted else "present")
+        case "removal":
+            return value == (
+                "ask" if isinstance(first(after, PermissionAsked, WorktreeLeft), PermissionAsked) else "removed"
+            )
+        case "given_back":
+            back = [one for one in (*before, *after) if isinstance(one, MergeDecided) and one.what == "given back"]
+            red = [one.branch.removeprefix("harness/") for one in back if one.detail.startswith("red")]
+            return [value] == red
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

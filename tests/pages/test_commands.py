@@ -28,6 +28,7 @@ NOT_RUN = {
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
     "harness mcp": "starts programs that are not installed everywhere; tests/cli/test_mcp.py",
     "harness --worktree": "wants a repository; tests/session/test_worktrees.py",
+    "harness worktree": "wants a repository with worktrees; tests/ui/commands/test_worktree_commands.py",
     "harness run": "wants a script; tests/cli/test_run.py",
     "harness check": "wants an exercise; tests/chapters/course",
 }
@@ -37,6 +38,9 @@ OTHERS = {
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8765": "needs a server; tests/chapters/test_my_agents.py runs it",
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",
+    "git": "a tool of others; the demo of s18 runs the same",
+    "cp": "makes a folder of the learner",
+    "cd": "goes there",
     "pipx": "a tool of others; tests/test_wheel.py installs the same wheel",
 }
 """First words of commands that are not ours."""
