@@ -220,10 +220,7 @@ MUTATIONS = (
     demo("s14", "nobody else looks", "await schedule.another_program_looks()", "pass"),
     demo("s14", "the schedule sees no event", "self.ours.on_event(event)", "pass"),
     demo(
-        "s18",
-        "no uncommitted file",
-        '    (session.workspace / "notes.txt").write_text("ask the captain\\n", "utf-8")\n',
-        "",
+        "s18", "all is committed", '(session.workspace / "notes.txt").write_text("ask the captain\\n", "utf-8")', "pass"
     ),
     demo("s18", "no upstream is needed", '(own["remove"], main, tree)', '(own["make"], main, "x")'),
     off("s18", "the check is not run", check_command=None),
@@ -232,7 +229,6 @@ MUTATIONS = (
         "s18", "nothing is asked", 'permissions_allow=["bash(*)", "edit_file", "write_file"]', 'permission_mode="yolo"'
     ),
     workspace("s18", "an upstream is not asked for", "worktree.py", '"@{push}.."', '"HEAD", "--not", "--remotes"'),
-    workspace("s18", "no force", "worktree.py", '"--force", ', ""),
     workspace("s18", "nothing is refused", "worktree.py", "not changed and ", ""),
     workspace("s18", "tickets are tracked", ".gitignore", "*.db", ""),
     workspace("s18", "the evening is free", "check.py", '"18:00"', '"13:00"'),
