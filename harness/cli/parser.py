@@ -184,6 +184,7 @@ def _input_and_output(parser: "ArgumentParser") -> None:
     for name in ("--verbose", "--await-initialize", "--allow-dangerously-skip-permissions"):
         add(name, action="store_true", help=SUPPRESS)  # programs that drive other agents pass these
     add("--system-prompt", type=_no_system_prompt, help=SUPPRESS)
+    add("--idempotency-key", metavar="KEY", help="with -p and --resume: run the prompt of this key once")
     add(
         "--json-schema",
         metavar="FILE",

@@ -35,6 +35,7 @@ __all__ = [
     "OutputCapChanged",
     "OutputDelta",
     "PartialDiscarded",
+    "PromptKeyed",
     "PromptListsRead",
     "ReplyReceived",
     "RequestSent",
@@ -150,6 +151,15 @@ class Notice(Event):
 
     level: Literal["info", "warning", "error"]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromptKeyed(Event):
+    """The next turn belongs to a prompt with a key of its caller, which is run once however often it is asked for."""
+
+    key: str
+    digest: str
+    """Of the prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,11 @@ def _problem(options: Namespace) -> str:
         return "--output-format needs -p."
     if options.print is None and options.json_schema is not None:
         return "--json-schema needs -p."
+    if options.idempotency_key is not None:
+        if options.print is None or options.resume is None or options.fork_session or options.input_format is not None:
+            return "--idempotency-key needs -p and --resume ID, without --fork-session and --input-format."
+        if not options.idempotency_key.strip():
+            return "--idempotency-key needs a text, the same for each call that asks for the same."
     if options.input_format == "stream-json":
         if options.print or options.prompt or options.json_schema is not None:
             return "--input-format stream-json reads prompts from standard input; give no prompt and no --json-schema."
@@ -117,9 +122,9 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
         piped = options.json_schema not in STANDARD_INPUT
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin if piped else None, sys.stderr)
     opening = _opening(options, loaded)
-    form = OutputFormat(options.output_format or "text")
+    form, key = OutputFormat(options.output_format or "text"), options.idempotency_key or ""
     return asyncio.run(
-        headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)
+        headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, key=key, reread=reread, log=log)
     )
 
 

@@ -56,7 +56,7 @@ async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_
         loaded, panel = settings_of(tmp_path, server.base_url, model=UNKNOWN), PanelFold()
         async with await open_session(loaded, NoAsker(), warm=False) as session:
             end = await one_turn(session, panel)
-            assert json.loads(json.dumps(result(end, session)))["total_cost_usd"] is None
+            assert json.loads(json.dumps(result(end, session.id)))["total_cost_usd"] is None
             assert "cost unknown" in shown(session, panel)
             assert "cost unknown" in on_panel(panel)
             assert "cost unknown" in str(ending_line(end))
@@ -69,7 +69,7 @@ async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_
 
             session.models.select("claude-opus-5-5")
             end = await one_turn(session, panel)
-            assert result(end, session)["total_cost_usd"] == pytest.approx(0.5)
+            assert result(end, session.id)["total_cost_usd"] == pytest.approx(0.5)
             assert "at least $0.50" in shown(session, panel)
             assert "≥ $0.50" in on_panel(panel)
             assert "at least $0.50" in said("/cost", session)

@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import TYPE_CHECKING, TextIO
 
 from harness.base.concurrency import in_thread
@@ -35,6 +36,7 @@ from harness.ui.lines.events import line_of, source_lines
 from harness.ui.lines.line import Line
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import SubagentSummary
+from harness.ui.plain.keyed_prompts import KeyedPrompt, keyed_prompt
 from harness.ui.plain.streams import LineWriter
 from harness.ui.plain.unattended import BackgroundWait, Unattended, short
 from harness.ui.signals import SignalState, handle_signals
@@ -93,11 +95,13 @@ async def headless(
     *,
     schema: "AnswerSchema | None" = None,
     lead: Lead | None = None,
+    key: str = "",
     reread: Callable[[], Settings],
     log: logging.Logger,
 ) -> int:
     """Answer one prompt and return the exit code; with a `schema` the answer is JSON that fits it. A `lead` answers in
-    place of the model; `prompt` is then only its name.
+    place of the model; `prompt` is then only its name. A prompt with a `key` is run once: another call prints the
+    recorded answer, or goes on with a turn that did not come to its end.
 
     Raises HarnessError if the session cannot be opened or an attachment cannot be read, and BrokenPipeError, after
     closing the session, if the reader of `out` has gone.
@@ -106,6 +110,12 @@ async def headless(
     if lead is None and mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None, again=lead.again if lead else ())
+    keyed = None
+    if key:
+        keyed, session_id = await in_thread(partial(keyed_prompt, loaded.settings, opening.resume, key, prompt))
+        if keyed.answered:
+            async with output.written():
+                return _answered_before(keyed, session_id, output, schema)
     answer_format = None if schema is None else schema.output_format(lazy_sdk=loaded.settings.lazy_sdk)
     opened = open_session(
         loaded,
@@ -133,6 +143,7 @@ async def headless(
                 if output.planning and schema is not None:
                     raise SettingsError("--json-schema asks for an answer and plan mode for a plan; give one of them.")
                 begun = lead.begin(session) if lead else _begun(session, prompt, _added(session, schema))
+                begun = begun if keyed is None else keyed.turn(session, begun)
                 end, fits = await _answer(session, begun, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
@@ -141,6 +152,26 @@ async def headless(
     if not fits:
         return 1
     return signalled.exit_code if signalled.number else output.exit_code(end)
+
+
+def _answered_before(keyed: KeyedPrompt, session: str, output: "_Output", schema: "AnswerSchema | None") -> int:
+    """Print what an earlier call with the same key got; returns the exit code."""
+    structured = None if schema is None else _structured(schema, keyed.ends)
+    for end in keyed.ends:
+        output.answer(end)
+    spent = _spent(
+        sum(end.requests for end in keyed.ends),
+        reduce(add, (end.usage for end in keyed.ends)),
+        sum(end.cost_usd for end in keyed.ends),
+    )
+    spent = replace(spent, unpriced=sum(end.unpriced for end in keyed.ends))
+    end = _together(keyed.ends, _spent(0, Usage(), 0.0), spent)
+    output.result(end, session, structured)
+    return 1 if structured is not None and structured.why else output.exit_code(end)
+
+
+def _spent(requests: int, usage: Usage, cost_usd: float) -> SpendChanged:
+    return SpendChanged(requests, usage, cost_usd, Usage(), 0.0)
 
 
 def _added(session: Session, schema: "AnswerSchema | None") -> str:
@@ -182,7 +213,7 @@ async def _answer(
     end = _together(ends, before, session.conversation.spend)
     if structured is not None:
         end = replace(end, answer=ends[-1].answer, sources=())
-    output.result(end, session, structured)
+    output.result(end, session.id, structured)
     return end, structured is None or not structured.why or end.code is not TransitionCode.COMPLETED
 
 
@@ -297,11 +328,15 @@ class _Output:
         if self.plan is not None:
             steps = "".join(f"\n- {step}" for step in self.plan.steps)
             ended = replace(ended, answer=f"{self.plan.text}\n{steps}".strip())
+        self.answer(ended)
+        return ended
+
+    def answer(self, ended: TurnEnded) -> None:
+        """Write the answer of a turn, where it is not part of an object."""
         if self._form is OutputFormat.TEXT and ended.answer and not self._structured:
             sources = "\n".join(map(str, source_lines(ended.sources)))
             text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
             self.writer.write(visible(text) if self.writer.isatty else text)
-        return ended
 
     def observe(self, event: Event, at: float) -> None:
         """Collect an event if no turn writes it."""
@@ -330,7 +365,7 @@ class _Output:
             self._show(event)
         self._print_lines(self._summary.rest())
 
-    def result(self, end: TurnEnded, session: Session, structured: "_Structured | None" = None) -> None:
+    def result(self, end: TurnEnded, session: str, structured: "_Structured | None" = None) -> None:
         """Write the result. Events that follow, from the end of background work, go to standard error only."""
         if self._form is not OutputFormat.TEXT:
             fields = result(end, session) | _structured_result(end, structured) | self._plan_result(end)
@@ -353,11 +388,11 @@ class _Output:
             print_note(_denied(end, self.exit_code(end)), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
 
-    def _how_to_resume(self, end: TurnEnded, session: Session) -> str:
+    def _how_to_resume(self, end: TurnEnded, session: str) -> str:
         """The command that resumes the session, to append to the reason why its turn ended."""
         if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
             return ""
-        command = shlex.join((*self._again, session.id)) if self._again else f'harness -p --resume {session.id} "go on"'
+        command = shlex.join((*self._again, session)) if self._again else f'harness -p --resume {session} "go on"'
         return f"; to continue: {command}"
 
     def exit_code(self, end: TurnEnded) -> int:
@@ -421,7 +456,7 @@ def _denied(end: TurnEnded, code: int) -> str:
     return f"harness: {calls} not allowed, so the answer may lack something (exit code {code}): {shown}{more}"
 
 
-def result(end: TurnEnded, session: Session) -> Json:
+def result(end: TurnEnded, session: str) -> Json:
     """The result object of a run, for programs."""
     return {
         "type": "result",
@@ -432,7 +467,7 @@ def result(end: TurnEnded, session: Session) -> Json:
         "duration_ms": round(end.duration_s * 1000),
         "num_turns": end.steps,
         "num_requests": end.requests,
-        "session_id": session.id,
+        "session_id": session,
         "total_cost_usd": None if end.unpriced else end.cost_usd,
         "usage": usage_fields(end.usage),
         "transition": end.code.value,

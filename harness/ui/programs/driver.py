@@ -381,7 +381,7 @@ class ProgramDriver(SessionDriver):
         if item is None or self._fold is None:
             return
         if self._turn is not None:
-            fields = result(self._turn, self.session)
+            fields = result(self._turn, self.session.id)
         else:
             fields = _NO_TURN | {"result": "\n".join(self._texts)}
         if item.error is not None or (item.stopped and self._turn is None):
