@@ -29,6 +29,7 @@ from zoneinfo import ZoneInfo
 
 from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionCode
 from harness.events.tasks import TaskChanged
+from harness.events.team import Address
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.mcp.config import from_file, of_folder
 from harness.mcp.connection import Callbacks
@@ -37,7 +38,7 @@ from harness.mcp.tools import ForeignTools
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
-from harness.model.notices import scheduled_prompt
+from harness.model.notices import mail_text, scheduled_prompt
 from harness.model.prompt import standard_sections, system_blocks, with_breakpoints
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
@@ -49,12 +50,14 @@ from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role
+from harness.policies.team.mail import MailDraft, MailRefused, name_problem
 from harness.processes import Processes
 from harness.schedule.recurrence import CronTimes, WhenError, parse_when, passed, preview, until_next
 from harness.schedule.store import ScheduleStore
 from harness.tasks import TaskBoard, this_process
 from harness.tasks.tools import board_tools
 from harness.tasks.work import TaskWork
+from harness.team.mail import SqliteMail
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace
@@ -78,6 +81,7 @@ MOST_STEPS = 30
 BOARD = STATE / "board.sqlite"
 """Tasks that outlive the conversation. A task claimed by one program is closed to all others."""
 JOBS = STATE / "schedule.sqlite"
+MAIL = STATE / "mail.sqlite"
 ZONE = ZoneInfo(os.environ.get("TZ") or "UTC")
 NUMBERS = itertools.count(1)
 START_S, CALL_S, LONGEST_CALL_S = 20.0, 60.0, 600.0
@@ -226,9 +230,9 @@ class Failed(Exception):  # noqa: N818
 
 
 class Agent:
-    """One conversation; `parent` is the agent that started this one."""
+    """One conversation; `parent` is the agent that started this one, `member` its name in the team."""
 
-    def __init__(self, parent: "Agent | None" = None, foreign: tuple[Tool, ...] = ()) -> None:
+    def __init__(self, parent: "Agent | None" = None, foreign: tuple[Tool, ...] = (), member: str = "") -> None:
         self.parent = parent
         self.foreign: tuple[Tool, ...] = parent.foreign if parent else foreign
         self.client: ModelClient = parent.client if parent else client()
@@ -248,8 +252,11 @@ class Agent:
         self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
         self.jobs: ScheduleStore = parent.jobs if parent else ScheduleStore(JOBS.resolve(), this_process(self.name))
         self.fired: tuple[int, str] | None = None
+        self.mail: SqliteMail = parent.mail if parent else SqliteMail(MAIL.resolve())
+        self.address = self.mail.begin(member) if member else Address("lead", 0)
+        self.members: dict[str, Agent] = parent.members if parent else {}
         self.processes = Processes()
-        self.running: dict[str, asyncio.Task[None]] = {}
+        self.running: dict[str, asyncio.Task[None]] = parent.running if parent and member else {}
         self.ends: list[str] = []
         self.tools = {tool.name: tool for tool in self.own_tools()}
         self.prompt = self.system()
@@ -265,7 +272,7 @@ class Agent:
             recall_tool(self.memory),
             *([self.skill_tool()] if self.skills else []),
         )
-        tools = (*tools, *board_tools(self.work), *(() if self.parent else (self.schedule_tool(),)))
+        tools = (*tools, *board_tools(self.work), *self.team_tools(), *(() if self.parent else (self.schedule_tool(),)))
         return (
             tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool(), self.background_tool())
         )
@@ -307,13 +314,55 @@ class Agent:
     def notifications(self) -> list[Any]:
         """The ends that the model has not read yet, each once."""
         ends, self.ends = self.ends, []
+        if mails := self.mail.unread(self.address) if self.address.generation else ():
+            self.mail.read(self.address, mails[-1].id)
+        ends += [mail_text(mail.id, mail.sender.name, mail.kind, mail.body) for mail in mails]
         return [{"type": "text", "text": "\n".join([NOT_TYPED, *ends])}] if ends else []
 
     async def next_end(self) -> str:
-        """Wait until a command in the background has ended; "": none runs."""
-        if self.running and not self.ends:
+        """Wait until a command in the background has ended, or mail has come; "": nothing runs and nobody works."""
+        while not (found := text_of(self.notifications())) and self.running:
             await asyncio.wait(self.running.values(), return_when=asyncio.FIRST_COMPLETED)
-        return text_of(self.notifications())
+        return found
+
+    def team_tools(self) -> tuple[Tool, ...]:
+        """The tools of the lead and of members. A member keeps its history; mail begins its next task."""
+
+        @tool(effect=Effect.DELEGATE)
+        async def member(name: str, task: str) -> str:
+            """Start a member with its first task. It works beside you, and its answer arrives as mail."""
+            if problem := name_problem(name, self.members):
+                return problem
+            self.address = self.address if self.members else self.mail.begin("lead")
+            self.members[name] = Agent(self, member=name)
+            return self.write(name, task)
+
+        @tool(effect=Effect.READ)
+        async def message(to: str, text: str) -> str:
+            """Write to a member, or to the lead. The answer arrives as mail; do not wait for it."""
+            return self.write(to, text)
+
+        return (message,) if self.address.generation else () if self.parent else (member, message)
+
+    def write(self, to: str, text: str) -> str:
+        """Append a message. The sender is this agent, whatever the text says; an idle member begins to work."""
+        sent = self.mail.send(MailDraft(self.address, (to,), text))
+        if isinstance(sent, MailRefused):
+            return sent.reason
+        if to in self.members and to not in self.running and sent[0].begins_work:
+            self.running[to] = asyncio.create_task(self.members[to].work_on_mail())
+        return f"Message {sent[0].id} is in the mailbox of {to}."
+
+    async def work_on_mail(self) -> None:
+        """The tasks of a member, until it has no mail; the lead gets its last words."""
+        while mail := text_of(self.notifications()):
+            self.steps = 0
+            try:
+                words = await self.run(mail)
+            except Failed as error:
+                words = f"I did not finish: {error}."
+            self.write("lead", words)
+        del self.running[self.address.name]
 
     async def answer(self, prompt: str) -> str:
         """Answer a prompt, then wait for the commands that it started."""
@@ -637,6 +686,7 @@ async def main(arguments: list[str]) -> int:
     await agent.processes.aclose()
     await agent.work.aclose()
     agent.board.close()
+    agent.mail.close()
     agent.jobs.close()
     return code
 

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from chapters.course import Fact, WireExchange
 from harness.events import (
+    AgentCreated,
     BreakerChanged,
     CompactionEnded,
     Dispatched,
@@ -13,6 +14,8 @@ from harness.events import (
     Intervened,
     JobFired,
     LoopFound,
+    MailReturned,
+    MailSent,
     MergeDecided,
     PermissionAsked,
     PollNoted,
@@ -126,6 +129,20 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             back = [one for one in (*before, *after) if isinstance(one, MergeDecided) and one.what == "given back"]
             red = [one.branch.removeprefix("harness/") for one in back if one.detail.startswith("red")]
             return [value] == red
+        case "mail":
+            lost, twice = (
+                "0" if f" 0 {what}" in getattr(after[0], "text", "") else "some" for what in ("lost", "read")
+            )
+            return value == f"{lost} {twice}"
+        case "thanks":
+            mail = [at for at, fact in enumerate(before) if isinstance(fact, MailSent) and fact.sender.name == "ann"]
+            woken = any(isinstance(fact, AgentCreated) and fact.agent == "a1" for fact in before[mail[-2] :])
+            return value == ("ben lead" if woken else "lead")
+        case "generation":
+            begun = first(after, WireExchange)
+            assert isinstance(begun, WireExchange)
+            there = any(isinstance(fact, MailReturned) for fact in before) and "<mail" not in begun.history
+            return value == ("returned" if there else "read")
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED
