@@ -11,6 +11,7 @@ import pytest
 from hypothesis import is_hypothesis_test as is_property
 from hypothesis import settings
 
+from tests.fleet import postgres
 from tests.whole import WHOLE
 
 STORIES = "stories"
@@ -70,6 +71,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)  # one worker spent a seventh of its time on looking
+
+
+def pytest_sessionfinish() -> None:
+    """Stop the Postgres of this run, if a test has started one."""
+    postgres.leave()
 
 
 @pytest.fixture

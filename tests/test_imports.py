@@ -21,7 +21,7 @@ PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
 SUBJECTS |= {"worktrees", "journal", "slots", "definitions", "practice", "media", "tasks", "schedule", "sandbox", "mcp"}
-SUBJECTS |= {"team"}
+SUBJECTS |= {"team", "fleet"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
     "team": {"base", "events", "policies", "tools"},
+    "fleet": {"base", "events", "policies"},
     "worktrees": {"base", "events", "policies", "checkpoints", "journal", "processes", "sandbox", "slots", "tasks"},
     "settings": {
         *("base", "events", "policies", "definitions", "hooks", "journal", "mcp", "model", "permissions", "sandbox"),
@@ -77,12 +78,13 @@ ORDER += [
     "schedule",
     "worktrees",
     "team",
+    "fleet",
     "settings",
 ]
 ORDER += ["engine", "agent", "session", "plan_script", "ui", "cli", "__main__"]
 """From the bottom up: no package imports a later one."""
 
-HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
+HEAVY = {"anthropic", "asyncpg", "httpx2", "httpx", "pgqueuer", "textual", "tiktoken"}
 """Packages that are imported lazily, never at the top of a module."""
 SCREEN = (
     *("ui/app/", "ui/panel/", "ui/transcript/", "ui/inline/"),

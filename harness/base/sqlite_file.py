@@ -11,8 +11,9 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -21,6 +22,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.base.files import set_aside
 from harness.base.sqlite_salvage import is_sound, is_whole, salvage
+from harness.base.transactions import SharedPlace, Transactions
 
 BUSY_S = 2.0
 """Only a user's own access to the file can hold it up."""
@@ -46,6 +48,15 @@ class SqliteSchema:
     """Whether a transaction survives a power cut, at the cost of a flush for each."""
     advice: str = "free some space or make it writable, and try again."
     """What the user can do then: the end of the sentence."""
+
+
+def tables_at(
+    place: Path | SharedPlace, schema: SqliteSchema, report: Callable[[str], None], former: Path | None = None
+) -> Callable[[], AbstractContextManager[Transactions]]:
+    """Opens the tables of a store in a file, see `SqliteFile`, or in a database that machines share."""
+    if isinstance(place, Path):
+        return partial(SqliteFile, place, schema, report, former)
+    return partial(place.open, schema.error, durable=schema.durable)
 
 
 class SqliteFile:

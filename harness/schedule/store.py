@@ -5,18 +5,18 @@ lease is over or its process has ended. Other jobs fire only in the session that
 """
 
 import json
-import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base.clock import Clock, SystemClock
 from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
-from harness.base.sqlite_file import SqliteFile, SqliteSchema
+from harness.base.sqlite_file import SqliteSchema, tables_at
+from harness.base.transactions import SharedPlace, SqlConnection
 from harness.policies.schedule.job import ScheduledJob, ScheduleLimits
 from harness.slots.store import ProcessOwner, lives
 
@@ -54,7 +54,7 @@ class ScheduleStore:
 
     def __init__(
         self,
-        path: Path,
+        place: Path | SharedPlace,
         owner: ProcessOwner,
         *,
         limits: ScheduleLimits | None = None,
@@ -64,7 +64,7 @@ class ScheduleStore:
         patience_s: float = PATIENCE_S,
     ) -> None:
         """Args:
-        path: the file; created on first use, with its folder.
+        place: the file, created on first use with its folder, or the tables of a fleet.
         owner: this session and process.
         limits: of the schedule.
         clock: the time, which processes share.
@@ -72,21 +72,22 @@ class ScheduleStore:
         lives: whether the process of another owner may still run.
         patience_s: time limit of a step, in seconds.
         """
-        self.path = path
+        self.place = place
         self.limits = limits or ScheduleLimits()
         self._owner = owner
         self._clock = clock or SystemClock()
         self._report = report
         self._lives = lives
         self._worker = WorkerThread(
-            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=ScheduleError
+            tables_at(place, SCHEMA, report), name=str(place), patience_s=patience_s, error=ScheduleError
         )
 
     def add(self, job: ScheduledJob) -> ScheduledJob:
         """Keep a job under a new number. Raises ScheduleError if there are too many."""
 
-        def step(connection: sqlite3.Connection) -> ScheduledJob:
-            stored, last = connection.execute(LAST).fetchone()
+        def step(connection: SqlConnection) -> ScheduledJob:
+            stored, *lasts = connection.execute(LAST).fetchone()
+            last = max(lasts)
             if stored >= self.limits.jobs:
                 raise ScheduleError(f"There are {stored} jobs, and {self.limits.jobs} are possible; delete one first.")
             numbered = replace(job, number=last + 1)
@@ -100,7 +101,7 @@ class ScheduleStore:
     def jobs(self, *, all_sessions: bool = False) -> dict[int, ScheduledJob]:
         """The jobs that last and those of this session, or of all, by number. Raises ScheduleError."""
 
-        def step(connection: sqlite3.Connection) -> dict[int, ScheduledJob]:
+        def step(connection: SqlConnection) -> dict[int, ScheduledJob]:
             question = "SELECT number, job FROM jobs WHERE session IN ('', ?) OR ? ORDER BY number"
             rows = connection.execute(question, (self._owner.session, all_sessions)).fetchall()
             found = {number: self._read(connection, number, text) for number, text in rows}
@@ -114,7 +115,7 @@ class ScheduleStore:
         `change` runs on another thread and must not use the store. A job that is gone stays gone.
         """
 
-        def step(connection: sqlite3.Connection) -> ScheduledJob | None:
+        def step(connection: SqlConnection) -> ScheduledJob | None:
             row = connection.execute("SELECT job FROM jobs WHERE number = ?", (number,)).fetchone()
             before = None if row is None else self._read(connection, number, row[0])
             after = None if before is None else change(before)
@@ -131,7 +132,7 @@ class ScheduleStore:
         owner = self._owner
         who = (owner.session, owner.host, owner.pid, owner.started_at)
 
-        def step(connection: sqlite3.Connection) -> bool:
+        def step(connection: SqlConnection) -> bool:
             now = self._clock.now()
             row = connection.execute("SELECT session, host, pid, born, expires FROM owner").fetchone()
             other = row is not None and row[:4] != who and now < row[4] <= now + LEASE_S
@@ -153,10 +154,10 @@ class ScheduleStore:
         """Close the file. It is reopened on the next use."""
         self._worker.close()
 
-    def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
+    def _do(self, step: Callable[[SqlConnection], T]) -> T:
         return self._worker.do(lambda file: file.transact(step))
 
-    def _read(self, connection: sqlite3.Connection, number: int, text: str) -> ScheduledJob | None:
+    def _read(self, connection: SqlConnection, number: int, text: str) -> ScheduledJob | None:
         """A job; None: its record cannot be read, and is set aside and reported."""
         with suppress(ValueError, TypeError):  # reported below, like a record with another number
             job: ScheduledJob = _adapter().validate_json(text)
@@ -164,12 +165,12 @@ class ScheduleStore:
                 return job
         connection.execute("INSERT INTO broken VALUES (?, ?)", (number, text))
         connection.execute("DELETE FROM jobs WHERE number = ?", (number,))
-        self._report(f"The record of job c{number} in {self.path} is damaged and was set aside; the others are kept.")
+        self._report(f"The record of job c{number} in {self.place} is damaged and was set aside; the others are kept.")
         return None
 
 
 LAST = """
-SELECT (SELECT count(*) FROM jobs), max(last, ifnull((SELECT max(number) FROM jobs), 0)) FROM facts
+SELECT (SELECT count(*) FROM jobs), last, coalesce((SELECT max(number) FROM jobs), 0) FROM facts
 """
 RELEASE = "DELETE FROM owner WHERE (session, host, pid, born) = (?, ?, ?, ?)"
 

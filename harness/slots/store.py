@@ -8,17 +8,17 @@ a power cut, so nothing is synced to disk.
 
 import os
 import platform
-import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
-from harness.base.sqlite_file import SqliteFile, SqliteSchema
+from harness.base.sqlite_file import SqliteSchema, tables_at
+from harness.base.transactions import SharedPlace, SqlConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +197,10 @@ PATIENCE_S = 5.0
 LOOK_S = 0.25
 """Interval at which all sessions together check whether owners still run."""
 
+AGAIN = "UPDATE claims SET most = ?, expires = ? WHERE id = ? RETURNING place, started"
 ENTER = """
 INSERT INTO claims (id, session, host, pid, born, label, lease_s, most, since, expires)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET most = excluded.most, expires = excluded.expires
-RETURNING place, started
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING place, started
 """
 ALL = "SELECT id, session, host, pid, born, label, lease_s, most, since, started, expires FROM claims ORDER BY place"
 
@@ -223,7 +222,7 @@ class SqliteSlotStore:
 
     def __init__(
         self,
-        path: Path,
+        place: Path | SharedPlace,
         *,
         lives: Callable[[ProcessOwner], bool] = lives,
         report: Callable[[str], None] = lambda _: None,
@@ -231,7 +230,7 @@ class SqliteSlotStore:
         patience_s: float = PATIENCE_S,
     ) -> None:
         """Args:
-        path: the file; created on first use, with its folder.
+        place: the file, created on first use with its folder, or the tables of a fleet.
         lives: whether the process of an owner may still run.
         report: called with a sentence for the user when a damaged file was set aside, on a thread of the store.
         look_s: seconds between two checks of owners; 0: with every request.
@@ -240,8 +239,8 @@ class SqliteSlotStore:
         self._lives = lives
         self._look_s = look_s
         self._worker = WorkerThread(
-            partial(SqliteFile, path, SCHEMA, report, path.with_name(FORMER_NAME)),
-            name=str(path),
+            tables_at(place, SCHEMA, report, place.with_name(FORMER_NAME) if isinstance(place, Path) else None),
+            name=str(place),
             patience_s=patience_s,
             error=SlotsError,
         )
@@ -251,9 +250,10 @@ class SqliteSlotStore:
         who = (claim.id, owner.session, owner.host, owner.pid, owner.started_at)
         row = (*who, claim.label, claim.lease_s, limit, now, now + claim.lease_s)
 
-        def step(connection: sqlite3.Connection) -> QueuePosition:
+        def step(connection: SqlConnection) -> QueuePosition:
             self._forget(connection, now)
-            position, started = connection.execute(ENTER, row).fetchone()
+            there = connection.execute(AGAIN, (limit, now + claim.lease_s, claim.id)).fetchone()
+            position, started = there or connection.execute(ENTER, row).fetchone()
             running, before = connection.execute(
                 "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (position,)
             ).fetchone()
@@ -267,7 +267,7 @@ class SqliteSlotStore:
     def renew(self, claim_ids: Sequence[str], now: float) -> tuple[str, ...]:
         question = "UPDATE claims SET expires = ? + lease_s WHERE id = ?"
 
-        def step(connection: sqlite3.Connection) -> tuple[str, ...]:
+        def step(connection: SqlConnection) -> tuple[str, ...]:
             return tuple(claim for claim in claim_ids if connection.execute(question, (now, claim)).rowcount)
 
         return self._do(step)
@@ -280,13 +280,13 @@ class SqliteSlotStore:
         return tuple(entry for entry in found if entry.expires > now and self._lives(entry.claim.owner))
 
     def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
-        def step(connection: sqlite3.Connection) -> str | None:
+        def step(connection: SqlConnection) -> str | None:
             kept = connection.execute("SELECT text FROM cells WHERE name = ?", (name,)).fetchone()
             text = change(kept and kept[0])
-            if text is None:
+            if text != (kept and kept[0]):
                 connection.execute("DELETE FROM cells WHERE name = ?", (name,))
-            else:
-                connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?)", (name, text))
+                if text is not None:
+                    connection.execute("INSERT INTO cells VALUES (?, ?)", (name, text))
             return text
 
         return self._do(step)
@@ -298,13 +298,13 @@ class SqliteSlotStore:
         """Close the file. It is reopened on the next use."""
         self._worker.close()
 
-    def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
+    def _do(self, step: Callable[[SqlConnection], T]) -> T:
         return self._worker.do(lambda file: file.transact(step))
 
-    def _forget(self, connection: sqlite3.Connection, now: float) -> None:
+    def _forget(self, connection: SqlConnection, now: float) -> None:
         """Remove expired claims and those of ended processes. A clock that was set back makes no lease longer."""
         connection.execute("DELETE FROM claims WHERE expires <= ?", (now,))
-        connection.execute("UPDATE claims SET expires = ?1 + lease_s WHERE expires > ?1 + lease_s", (now,))
+        connection.execute("UPDATE claims SET expires = ? + lease_s WHERE expires > ? + lease_s", (now, now))
         (looked,) = connection.execute("SELECT at FROM looked").fetchone()
         if abs(now - looked) < self._look_s:
             return

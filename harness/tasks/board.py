@@ -6,7 +6,6 @@ ended (docs/design/tasks.md#claims).
 """
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +15,8 @@ from typing import Any, TypeVar
 from harness.base.clock import Clock, SystemClock
 from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
-from harness.base.sqlite_file import SqliteFile, SqliteSchema
+from harness.base.sqlite_file import SqliteSchema, tables_at
+from harness.base.transactions import SharedPlace, SqlConnection, Transactions
 from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit, TaskRecord
@@ -55,7 +55,7 @@ MOST_HISTORY = 200
 """Lines of the history of a task that are kept."""
 
 T = TypeVar("T")
-Step = Callable[[sqlite3.Connection], T]
+Step = Callable[[SqlConnection], T]
 
 
 class BoardError(HarnessError):
@@ -94,7 +94,7 @@ class TaskBoard:
 
     def __init__(
         self,
-        path: Path,
+        place: Path | SharedPlace,
         owner: ProcessOwner,
         *,
         limits: TaskLimits | None = None,
@@ -104,7 +104,7 @@ class TaskBoard:
         patience_s: float = PATIENCE_S,
     ) -> None:
         """Args:
-        path: the file; created on first use, with its folder.
+        place: the file, created on first use with its folder, or the tables of a fleet.
         owner: the session and process whose claims these are.
         limits: of the board.
         clock: the time, which processes share.
@@ -112,14 +112,14 @@ class TaskBoard:
         lives: whether the process of a holder may still run.
         patience_s: time limit of a step, in seconds.
         """
-        self.path = path
+        self.place = place
         self.limits = limits or TaskLimits()
         self._owner = owner
         self._clock = clock or SystemClock()
         self._report = report
         self._lives = lives
         self._worker = WorkerThread(
-            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=BoardError
+            tables_at(place, SCHEMA, report), name=str(place), patience_s=patience_s, error=BoardError
         )
 
     # ── changes ─────────────────────────────────────────────────────────────────────────────────
@@ -128,13 +128,13 @@ class TaskBoard:
         """Create tasks, all or none. Raises BoardError."""
         needs = {number for draft in drafts for need in draft.needs if (number := number_of(need)) is not None}
 
-        def step(connection: sqlite3.Connection) -> Changes | Refused:
+        def step(connection: SqlConnection) -> Changes | Refused:
             connection.execute(RETIRE, (self._now - self.limits.keep_s,))
             connection.execute("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)")
-            last, stored = connection.execute(LAST).fetchone()
+            stored, *lasts = connection.execute(LAST).fetchone()
             known = self._load(connection, needs)
             decided = decisions.create(
-                drafts, known, actor, first=last + 1, stored=stored, now=self._now, limits=self.limits
+                drafts, known, actor, first=max(lasts) + 1, stored=stored, now=self._now, limits=self.limits
             )
             return self._write(connection, decided)
 
@@ -144,7 +144,7 @@ class TaskBoard:
         """Change what a task says or needs. Raises BoardError."""
         return self._do(partial(self._decided, id, partial(self._edited, edit, actor)))
 
-    def _edited(self, edit: TaskEdit, actor: Actor, task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+    def _edited(self, edit: TaskEdit, actor: Actor, task: Task, connection: SqlConnection) -> Changes | Refused:
         new = {number for need in edit.add_needs if (number := number_of(need)) is not None}
         tasks = self._load(connection, self._closure(connection, {*new, *task.needs}, "task", "need"))
         return decisions.change(task, edit, tasks, actor, now=self._now, limits=self.limits)
@@ -152,11 +152,11 @@ class TaskBoard:
     def claim(self, actor: Actor, id: str = "") -> Changes | Refused:
         """Claim a task, or the first one that is ready. Raises BoardError."""
 
-        def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+        def decide(task: Task, connection: SqlConnection) -> Changes | Refused:
             tasks = self._load(connection, task.needs)
             return decisions.claim(task, tasks, actor, now=self._now, limits=self.limits)
 
-        def attempt(connection: sqlite3.Connection) -> Changes | Refused:
+        def attempt(connection: SqlConnection) -> Changes | Refused:
             if id:
                 return self._decided(id, decide, connection)
             found = connection.execute(NEXT, (actor.name,)).fetchone()
@@ -164,7 +164,7 @@ class TaskBoard:
                 return Refused("No task is ready: all are claimed, blocked, deferred or done.")
             return self._decided(f"t{found[0]}", decide, connection)
 
-        def step(connection: sqlite3.Connection) -> Changes | Refused:
+        def step(connection: SqlConnection) -> Changes | Refused:
             self._expire(connection)
             decided = attempt(connection)
             if isinstance(decided, Refused) and self._end_claims_of_ended_processes(connection):
@@ -188,7 +188,7 @@ class TaskBoard:
         Raises BoardError.
         """
 
-        def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+        def decide(task: Task, connection: SqlConnection) -> Changes | Refused:
             edited = Changes((task,)) if edit is None else self._edited(edit, actor, task, connection)
             if isinstance(edited, Refused):
                 return edited
@@ -206,7 +206,7 @@ class TaskBoard:
     def delete(self, id: str, actor: Actor) -> Changes | Refused:
         """Remove a task that no other one needs. Raises BoardError."""
 
-        def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+        def decide(task: Task, connection: SqlConnection) -> Changes | Refused:
             return decisions.delete(task, self._around(connection, task), actor)
 
         return self._do(partial(self._decided, id, decide))
@@ -215,7 +215,7 @@ class TaskBoard:
         """Renew claims of these tasks. Returns the numbers of those that have ended. Raises BoardError."""
         held = dict(zip(numbers, claims, strict=True))
 
-        def step(connection: sqlite3.Connection) -> tuple[int, ...]:
+        def step(connection: SqlConnection) -> tuple[int, ...]:
             expires = self._now + self.limits.lease_s
             return tuple(
                 number
@@ -228,7 +228,7 @@ class TaskBoard:
     def give_back(self, actor: str, why: str) -> Changes:
         """Return all tasks that an actor of this session holds, because it has ended. Raises BoardError."""
 
-        def step(connection: sqlite3.Connection) -> Changes:
+        def step(connection: SqlConnection) -> Changes:
             question = "SELECT task FROM claims WHERE actor = ? AND session = ?"
             held = [number for (number,) in connection.execute(question, (actor, self._owner.session)).fetchall()]
             return self._ended(connection, held, why)
@@ -240,7 +240,7 @@ class TaskBoard:
     def tasks(self) -> dict[int, Task]:
         """All tasks by number, in the order of claims. Raises BoardError."""
 
-        def step(connection: sqlite3.Connection) -> dict[int, Task]:
+        def step(connection: SqlConnection) -> dict[int, Task]:
             self._expire(connection)
             return self._load(connection, None)
 
@@ -255,7 +255,7 @@ class TaskBoard:
     def version(self) -> int:
         """A number that rises with every change. Raises BoardError."""
 
-        def step(connection: sqlite3.Connection) -> int:
+        def step(connection: SqlConnection) -> int:
             self._expire(connection)
             (version,) = connection.execute("SELECT version FROM facts").fetchone()
             return int(version)
@@ -273,22 +273,22 @@ class TaskBoard:
         return self._clock.now()
 
     def _do(self, step: Step[T]) -> T:
-        def work(file: SqliteFile) -> T:
+        def work(file: Transactions) -> T:
             while True:
                 try:
                     return file.transact(step)
                 except _Damaged as damaged:  # all that the step has read may depend on these records
                     for row in damaged.rows:
                         if file.transact(partial(self._set_aside, row)):
-                            self._report(DAMAGED.format(row[0], self.path))
+                            self._report(DAMAGED.format(row[0], self.place))
 
         return self._worker.do(work)
 
     def _decided(
         self,
         id: str,
-        decide: Callable[[Task, sqlite3.Connection], Changes | Refused],
-        connection: sqlite3.Connection,
+        decide: Callable[[Task, SqlConnection], Changes | Refused],
+        connection: SqlConnection,
     ) -> Changes | Refused:
         self._expire(connection)
         number = number_of(id)
@@ -297,26 +297,26 @@ class TaskBoard:
             return Refused(f"There is no task {id!r}; list the tasks for their ids.")
         return self._write(connection, decide(task, connection))
 
-    def _write(self, connection: sqlite3.Connection, decided: Changes | Refused) -> Changes | Refused:
+    def _write(self, connection: SqlConnection, decided: Changes | Refused) -> Changes | Refused:
         if isinstance(decided, Changes):
             self._store(connection, decided)
         return decided
 
-    def _store(self, connection: sqlite3.Connection, changes: Changes) -> None:
+    def _store(self, connection: SqlConnection, changes: Changes) -> None:
         for task in changes.tasks:
-            connection.execute(f"INSERT OR REPLACE INTO tasks ({COLUMNS}) VALUES ({PLACES})", _row(task))
+            connection.execute("DELETE FROM tasks WHERE number = ?", (task.number,))
+            connection.execute(f"INSERT INTO tasks ({COLUMNS}) VALUES ({PLACES})", _row(task))
             connection.execute("DELETE FROM needs WHERE task = ?", (task.number,))
             connection.executemany(
                 "INSERT INTO needs (task, position, need) VALUES (?, ?, ?)",
                 [(task.number, *pair) for pair in enumerate(task.needs)],
             )
-            if (claim := task.claim) is None:
-                connection.execute("DELETE FROM claims WHERE task = ?", (task.number,))
-            else:
+            connection.execute("DELETE FROM claims WHERE task = ?", (task.number,))
+            if (claim := task.claim) is not None:
                 owner = self._owner
                 who = (owner.session, owner.host, owner.pid, owner.started_at)
                 row = (task.number, claim.actor, claim.expires, *who)
-                connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                connection.execute("INSERT INTO claims VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         for number in changes.deleted:
             connection.execute("DELETE FROM tasks WHERE number = ?", (number,))
             connection.execute("DELETE FROM needs WHERE task = ?", (number,))
@@ -326,11 +326,11 @@ class TaskBoard:
         for record in changes.records:
             connection.execute(FORGET, (record.number, record.number, MOST_HISTORY))
         highest = max((task.number for task in changes.tasks), default=0)
-        connection.execute("UPDATE facts SET last = max(last, ?), version = version + 1", (highest,))
+        connection.execute(HIGHEST, (highest, highest))
 
     # ── loading ─────────────────────────────────────────────────────────────────────────────────
 
-    def _load(self, connection: sqlite3.Connection, numbers: Iterable[int] | None) -> dict[int, Task]:
+    def _load(self, connection: SqlConnection, numbers: Iterable[int] | None) -> dict[int, Task]:
         """These tasks, or all, in the order of claims. Raises _Damaged."""
         chosen = ""
         values: tuple[str, ...] = ()
@@ -358,7 +358,7 @@ class TaskBoard:
         return found
 
     @staticmethod
-    def _set_aside(row: Sequence[Any], connection: sqlite3.Connection) -> bool:
+    def _set_aside(row: Sequence[Any], connection: SqlConnection) -> bool:
         """Keep a damaged record apart. False: another process has done so."""
         number = row[0]
         if not connection.execute("DELETE FROM tasks WHERE number = ?", (number,)).rowcount:
@@ -369,7 +369,7 @@ class TaskBoard:
         connection.execute("UPDATE facts SET version = version + 1")
         return True
 
-    def _around(self, connection: sqlite3.Connection, task: Task) -> dict[int, Task]:
+    def _around(self, connection: SqlConnection, task: Task) -> dict[int, Task]:
         """What needs a task, directly or not, and what those need."""
         below = self._closure(connection, {task.number}, "need", "task")
         question = "SELECT DISTINCT need FROM needs WHERE task IN (SELECT value FROM json_each(?))"
@@ -377,7 +377,7 @@ class TaskBoard:
         return self._load(connection, {*below, *task.needs, *(number for (number,) in needed)})
 
     @staticmethod
-    def _closure(connection: sqlite3.Connection, numbers: Iterable[int], here: str, there: str) -> set[int]:
+    def _closure(connection: SqlConnection, numbers: Iterable[int], here: str, there: str) -> set[int]:
         """These tasks and all that follow them along the column `there`."""
         question = f"""
         WITH RECURSIVE found(number) AS (
@@ -387,7 +387,7 @@ class TaskBoard:
 
     # ── claims that end ─────────────────────────────────────────────────────────────────────────
 
-    def _expire(self, connection: sqlite3.Connection) -> None:
+    def _expire(self, connection: SqlConnection) -> None:
         """End claims that were not renewed, and from time to time those of ended processes.
 
         Every session looks more often than each half lease. After a longer time without a look the machine slept: its
@@ -396,8 +396,9 @@ class TaskBoard:
         now = self._now
         (looked,) = connection.execute("SELECT looked FROM facts").fetchone()
         if now - looked > self.limits.lease_s / 2:
-            woken = (now + self.limits.lease_s, self._owner.host)
-            connection.execute("UPDATE claims SET expires = max(expires, ?) WHERE host = ?", woken)
+            lease = now + self.limits.lease_s
+            woken = (lease, self._owner.host, lease)
+            connection.execute("UPDATE claims SET expires = ? WHERE host = ? AND expires < ?", woken)
         over = [task for (task,) in connection.execute("SELECT task FROM claims WHERE expires <= ?", (now,)).fetchall()]
         if over:
             self._ended(connection, over, "its claim was not renewed in time")
@@ -406,7 +407,7 @@ class TaskBoard:
         connection.execute("UPDATE facts SET looked = ?", (now,))
         self._end_claims_of_ended_processes(connection)
 
-    def _end_claims_of_ended_processes(self, connection: sqlite3.Connection) -> bool:
+    def _end_claims_of_ended_processes(self, connection: SqlConnection) -> bool:
         """Whether there were any."""
         holders = connection.execute("SELECT DISTINCT session, host, pid, born FROM claims").fetchall()
         ended = [row for row in holders if not self._lives(ProcessOwner(*row))]
@@ -416,7 +417,7 @@ class TaskBoard:
             self._ended(connection, left, "the process that worked on it has ended")
         return bool(ended)
 
-    def _ended(self, connection: sqlite3.Connection, numbers: Sequence[int], why: str) -> Changes:
+    def _ended(self, connection: SqlConnection, numbers: Sequence[int], why: str) -> Changes:
         every = [Changes()]
         for task in self._load(connection, numbers).values():
             around = self._around(connection, task)
@@ -444,9 +445,10 @@ RENEW = """
 UPDATE claims SET expires = ? WHERE task = ? AND actor = ? AND (SELECT fence FROM tasks WHERE number = task) = ?
 """
 LAST = """
-SELECT max(last, ifnull((SELECT max(number) FROM tasks), 0), ifnull((SELECT max(task) FROM history), 0)),
-    (SELECT count(*) FROM tasks) FROM facts
+SELECT (SELECT count(*) FROM tasks), last, coalesce((SELECT max(number) FROM tasks), 0),
+    coalesce((SELECT max(task) FROM history), 0) FROM facts
 """
+HIGHEST = "UPDATE facts SET last = CASE WHEN last < ? THEN ? ELSE last END, version = version + 1"
 RETIRE = """
 DELETE FROM tasks WHERE state IN ('completed', 'failed', 'cancelled') AND updated < ?
 AND number NOT IN (SELECT need FROM needs)

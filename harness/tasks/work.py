@@ -59,7 +59,7 @@ class TaskWork:
     @property
     def name(self) -> str:
         """File name of the board."""
-        return self.board.path.stem
+        return self.board.place.stem
 
     @property
     def claims(self) -> tuple[int, ...]:
@@ -187,7 +187,7 @@ class TaskWork:
             self._wake(actor, sentence)
 
     async def _watch(self) -> None:
-        seen = None if self.board.path.exists() else 0  # of a new board nothing is known
+        seen = None if self.board.place.exists() else 0  # of a new board nothing is known
         reported = ""
         while True:
             try:
@@ -201,7 +201,7 @@ class TaskWork:
 
     async def _look(self, seen: int | None) -> int | None:
         """Tell of tasks that are ready since version `seen` of the board; returns its version."""
-        if not self.board.path.exists() or (version := await in_thread(self.board.version)) == seen:
+        if not self.board.place.exists() or (version := await in_thread(self.board.version)) == seen:
             return seen
         ready = _ready_for(self.actor, await in_thread(self.board.tasks))
         if seen is None:

@@ -5,19 +5,18 @@
 "Sent" means that it is on disk. What the recipient has read is in its journal (`MailDelivered`); the cursor is a copy.
 """
 
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from harness.base.clock import Clock, SystemClock
 from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
-from harness.base.sqlite_file import SqliteFile, SqliteSchema
+from harness.base.sqlite_file import SqliteSchema, tables_at
+from harness.base.transactions import SharedPlace, SqlConnection
 from harness.events import Address, MailKind
 from harness.policies.team.mail import (
     USER,
@@ -212,7 +211,7 @@ class SqliteMail:
 
     def __init__(
         self,
-        path: Path,
+        place: Path | SharedPlace,
         *,
         limits: MailLimits | None = None,
         clock: Clock | None = None,
@@ -220,20 +219,20 @@ class SqliteMail:
         patience_s: float = PATIENCE_S,
     ) -> None:
         """Args:
-        path: the file; created on first use, with its folder.
+        place: the file, created on first use with its folder, or the tables of a fleet.
         report: called with a sentence for the user about a damaged file or message, on a thread of this object.
         patience_s: time limit of a step, in seconds.
         """
-        self.path = path
+        self.place = place
         self._limits = limits or MailLimits()
         self._clock = clock or SystemClock()
         self._report = report
         self._worker = WorkerThread(
-            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=MailError
+            tables_at(place, SCHEMA, report), name=str(place), patience_s=patience_s, error=MailError
         )
 
     def begin(self, name: str) -> Address:
-        def step(connection: sqlite3.Connection) -> Address:
+        def step(connection: SqlConnection) -> Address:
             (last,) = connection.execute("SELECT max(generation) FROM boxes WHERE name = ?", (name,)).fetchone()
             address = Address(name, 1 + (last or 0))
             connection.execute("INSERT INTO boxes VALUES (?, ?, 0, '')", _key(address))
@@ -242,19 +241,20 @@ class SqliteMail:
         return self._do(step)
 
     def end(self, address: Address, why: str) -> tuple[tuple[int, ...], tuple[Mail, ...]]:
-        def step(connection: sqlite3.Connection) -> tuple[tuple[int, ...], tuple[Mail, ...]]:
+        def step(connection: SqlConnection) -> tuple[tuple[int, ...], tuple[Mail, ...]]:
             unread = _readable(_unread(connection, address))
             connection.execute("UPDATE boxes SET ended = ? WHERE name = ? AND generation = ?", (why, *_key(address)))
             live = {box.address for box in _boxes(connection).values() if not box.ended}
             back = tuple(self._appended(connection, mail) for mail in _returned(unread, why, live))
             ids = tuple(mail.id for mail in unread)
-            connection.execute(READ, (max(ids, default=0), *_key(address)))
+            last = max(ids, default=0)
+            connection.execute(READ, (last, *_key(address), last))
             return ids, back
 
         return self._do(step)
 
     def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
-        def step(connection: sqlite3.Connection) -> tuple[Mail, ...] | MailRefused:
+        def step(connection: SqlConnection) -> tuple[Mail, ...] | MailRefused:
             if draft.key and (earlier := _sent_before(connection, draft)):
                 return earlier
             found = recipients(draft, _boxes(connection), self._limits)
@@ -273,7 +273,7 @@ class SqliteMail:
         return _readable(rows)
 
     def read(self, address: Address, last: int) -> None:
-        self._do(lambda connection: connection.execute(READ, (last, *_key(address))).rowcount)
+        self._do(lambda connection: connection.execute(READ, (last, *_key(address), last)).rowcount)
 
     def boxes(self) -> dict[str, Mailbox]:
         return self._do(_boxes)
@@ -281,25 +281,28 @@ class SqliteMail:
     def close(self) -> None:
         self._worker.close()
 
-    def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
+    def _do(self, step: Callable[[SqlConnection], T]) -> T:
         return self._worker.do(lambda file: file.transact(step))
 
-    def _appended(self, connection: sqlite3.Connection, mail: Mail) -> Mail:
+    def _appended(self, connection: SqlConnection, mail: Mail) -> Mail:
         at = self._clock.now()
         row = (*_key(mail.sender), *_key(mail.recipient), str(mail.kind), mail.body, at, mail.key)
-        cursor = connection.execute(f"INSERT INTO mail ({COLUMNS}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        return replace(mail, id=cursor.lastrowid or 0, sent_at=at)
+        (id,) = connection.execute(APPEND, row).fetchone()
+        return replace(mail, id=id, sent_at=at)
 
     def _set_aside(self, row: Sequence[Any]) -> None:
         """Report a message that cannot be read, once; it stays in the file."""
-        insert = "INSERT OR IGNORE INTO unreadable VALUES (?)"
+        insert = "INSERT INTO unreadable VALUES (?) ON CONFLICT DO NOTHING"
         if self._do(lambda connection: connection.execute(insert, (row[0],)).rowcount):
             kind = f" of the unknown kind {row[5]!r}" if isinstance(row[5], str) and row[5] not in KINDS else ""
-            self._report(f"Message {row[0]} in {self.path}{kind} cannot be read; it is left out and stays in the file.")
+            self._report(
+                f"Message {row[0]} in {self.place}{kind} cannot be read; it is left out and stays in the file."
+            )
 
 
 KINDS = frozenset(str(kind) for kind in MailKind)
-READ = "UPDATE boxes SET cursor = max(cursor, ?) WHERE name = ? AND generation = ?"
+READ = "UPDATE boxes SET cursor = ? WHERE name = ? AND generation = ? AND cursor < ?"
+APPEND = f"INSERT INTO mail ({COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
 UNREAD = f"""
 SELECT {COLUMNS} FROM mail WHERE recipient = ? AND recipient_generation = ? AND id > (
     SELECT cursor FROM boxes WHERE name = recipient AND generation = recipient_generation
@@ -317,16 +320,16 @@ def _key(address: Address) -> tuple[str, int]:
     return address.name, address.generation
 
 
-def _boxes(connection: sqlite3.Connection) -> dict[str, Mailbox]:
+def _boxes(connection: SqlConnection) -> dict[str, Mailbox]:
     rows = connection.execute(BOXES).fetchall()
     return {name: Mailbox(Address(name, generation), unread, ended) for name, generation, ended, unread in rows}
 
 
-def _unread(connection: sqlite3.Connection, address: Address) -> list[Sequence[Any]]:
+def _unread(connection: SqlConnection, address: Address) -> list[Sequence[Any]]:
     return connection.execute(UNREAD, _key(address)).fetchall()
 
 
-def _sent_before(connection: sqlite3.Connection, draft: MailDraft) -> tuple[Mail, ...]:
+def _sent_before(connection: SqlConnection, draft: MailDraft) -> tuple[Mail, ...]:
     question = f"SELECT {COLUMNS} FROM mail WHERE sender = ? AND sender_generation = ? AND key = ? ORDER BY id"
     return _readable(connection.execute(question, (*_key(draft.sender), draft.key)).fetchall())
 

@@ -149,7 +149,7 @@ async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_read
         assert session.tasks is not None
         woken = asyncio.Event()
         session.inbox.notify(woken.set)
-        other = await asyncio.create_subprocess_exec(sys.executable, "-c", OTHER, str(session.tasks.board.path))
+        other = await asyncio.create_subprocess_exec(sys.executable, "-c", OTHER, str(session.tasks.board.place))
         assert await other.wait() == 0
         async with asyncio.timeout(3 * WATCH_S):
             await woken.wait()

@@ -29,6 +29,7 @@ class Here:
     def __init__(self, file: Path) -> None:
         self.clock = HandClock()
         self.clock.time = 1_800_000_000.0
+        self.file = file
         self.board = TaskBoard(file, this_process("s1"), limits=LIMITS, clock=self.clock)
         self.events: list[Event] = []
         self.woken: list[tuple[str, str]] = []
@@ -86,7 +87,7 @@ async def test_a_worker_that_slept_too_long_learns_that_its_claim_has_ended(tmp_
     async with here(tmp_path) as one:
         await one.ann.claim()
         await one.lead.tasks()
-        other = TaskBoard(one.board.path, this_process("s2"), limits=LIMITS, clock=one.clock)
+        other = TaskBoard(one.board.place, this_process("s2"), limits=LIMITS, clock=one.clock)
         await until(lambda: bool(one.clock.sleepers))
         for _ in range(RENEWALS):  # another session runs on while this one is stopped
             one.clock.time += PART_S
@@ -105,7 +106,7 @@ async def test_a_session_is_notified_once_of_a_task_that_another_program_made_re
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))
-        other = TaskBoard(one.board.path, this_process("s2"), limits=LIMITS, clock=one.clock)
+        other = TaskBoard(one.board.place, this_process("s2"), limits=LIMITS, clock=one.clock)
         bob = Actor("s2", Role.LEAD)
         other.claim(bob, "t1")
         other.act("t1", TaskAction.COMPLETE, bob, text="seen")
@@ -138,13 +139,13 @@ async def test_a_board_that_cannot_be_read_is_reported_once_and_looked_at_again(
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))
-        file = one.board.path.rename(tmp_path / "away")
-        one.board.path.mkdir()
+        file = one.file.rename(tmp_path / "away")
+        one.file.mkdir()
         for _ in range(3):
             await one.look()
         assert [event.level for event in one.events if isinstance(event, Notice)] == ["warning"]
-        one.board.path.rmdir()
-        file.rename(one.board.path)
+        one.file.rmdir()
+        file.rename(one.file)
         bob = Actor("s2", Role.LEAD)
         one.board.claim(bob, "t1")
         one.board.act("t1", TaskAction.COMPLETE, bob, text="seen")

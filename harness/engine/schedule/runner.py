@@ -119,7 +119,7 @@ class ScheduleRunner:
     @property
     def can_fire(self) -> bool:
         """A job may fire in this session, so a front end has to listen."""
-        return self._task is not None and (self._count > 0 or (self._first and self.store.path.exists()))
+        return self._task is not None and (self._count > 0 or (self._first and self.store.place.exists()))
 
     @property
     def running(self) -> bool:
@@ -260,7 +260,7 @@ class ScheduleRunner:
     def _look(self) -> _Decided:
         """Decide about every job, and write what follows. Runs in a thread."""
         decided, now = _Decided(), self._clock.now()
-        if not self.store.path.exists():  # no file is made for a project without jobs
+        if not self.store.place.exists():  # no file is made for a project without jobs
             return decided
         jobs = self.store.jobs()
         decided.count = len(jobs)

@@ -191,7 +191,7 @@ def test_the_board_of_a_journal_goes_before_that_of_the_settings(tmp_path: Path,
     if made is None:
         assert (board, known) == ("off", "")
         return
-    assert (made.path.stem == known) == bool(known)
+    assert (made.place.stem == known) == bool(known)
     made.close()
 
 
