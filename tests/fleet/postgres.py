@@ -18,14 +18,16 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from filelock import FileLock
 
+if TYPE_CHECKING:
+    from harness.fleet.database import FleetPlace
+
 PASSWORD = "a-password-for-tests"
-T = TypeVar("T")
 
 
 def programs() -> Path | None:
@@ -196,3 +198,10 @@ _scopes = count()
 def new_scope() -> str:
     """A name that no other test uses."""
     return f"{next(_scopes)}-{uuid4().hex[:8]}"
+
+
+def fleet_place(kind: str) -> "FleetPlace":
+    """Tables of a new store of this kind. Skips the test where Postgres is not installed."""
+    from harness.fleet.database import FleetDatabase
+
+    return FleetDatabase(shared_server().url).place(kind, new_scope())

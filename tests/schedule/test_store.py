@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.transactions import SharedPlace
 from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
 from harness.schedule.store import LEASE_S, ScheduleError, ScheduleStore
 from harness.slots.store import ProcessOwner, this_process
 from tests.engine.hand_clock import HandClock
+from tests.fleet.postgres import fleet_place
 
 JOB = ScheduledJob(0, "0 9 * * *", "Europe/Oslo", "look at the log", lasting=True, created_at=5.5)
 
@@ -19,8 +21,9 @@ JOB = ScheduledJob(0, "0 9 * * *", "Europe/Oslo", "look at the log", lasting=Tru
 class Project:
     """A project with several sessions."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, place: Path | SharedPlace | None = None) -> None:
         self.file = file
+        self.place = place or file
         self.clock = HandClock()
         self.clock.time = 1_800_000_000.0
         self.gone: list[str] = []
@@ -29,7 +32,7 @@ class Project:
 
     def session(self, name: str) -> ScheduleStore:
         store = ScheduleStore(
-            self.file,
+            self.place,
             replace(this_process(name), pid=len(self.opened) + 1),
             limits=ScheduleLimits(jobs=3),
             clock=self.clock,
@@ -45,7 +48,17 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    project = Project(tmp_path / "state" / "schedule.sqlite")
+    yield from opened(Project(tmp_path / "state" / "schedule.sqlite"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+    """A project whose schedule is in a file, or in the database of a fleet."""
+    shared = fleet_place("schedule") if request.param == "postgres" else None
+    yield from opened(Project(tmp_path / "state" / "schedule.sqlite", shared))
+
+
+def opened(project: Project) -> Iterator[Project]:
     yield project
     for store in project.opened:
         store.close()
@@ -60,8 +73,8 @@ def test_a_job_comes_back_as_it_was(project: Project) -> None:
     assert project.session("s2").jobs() == {1: replace(job, number=1)}
 
 
-def test_a_job_that_does_not_last_belongs_to_its_session(project: Project) -> None:
-    first, second = project.session("s1"), project.session("s2")
+def test_a_job_that_does_not_last_belongs_to_its_session(anywhere: Project) -> None:
+    first, second = anywhere.session("s1"), anywhere.session("s2")
     first.add(replace(JOB, lasting=False))
     first.add(JOB)
     assert sorted(first.jobs()) == [1, 2]
@@ -69,8 +82,8 @@ def test_a_job_that_does_not_last_belongs_to_its_session(project: Project) -> No
     assert sorted(second.jobs(all_sessions=True)) == [1, 2]
 
 
-def test_a_job_is_changed_or_removed_in_one_step_and_numbers_are_not_used_again(project: Project) -> None:
-    store = project.session("s1")
+def test_a_job_is_changed_or_removed_in_one_step_and_numbers_are_not_used_again(anywhere: Project) -> None:
+    store = anywhere.session("s1")
     for _ in range(3):
         store.add(JOB)
     with pytest.raises(ScheduleError, match="3 are possible"):
@@ -84,20 +97,20 @@ def test_a_job_is_changed_or_removed_in_one_step_and_numbers_are_not_used_again(
     assert store.add(JOB).number == 4
 
 
-def test_one_session_owns_the_schedule_until_it_ends_leaves_or_is_silent_for_too_long(project: Project) -> None:
-    first, second = project.session("s1"), project.session("s2")
+def test_one_session_owns_the_schedule_until_it_ends_leaves_or_is_silent_for_too_long(anywhere: Project) -> None:
+    first, second = anywhere.session("s1"), anywhere.session("s2")
     assert (first.own(), second.own(), first.own()) == (True, False, True)
-    project.gone.append("s1")
+    anywhere.gone.append("s1")
     assert second.own()
-    project.gone.clear()
+    anywhere.gone.clear()
     assert not first.own()
-    project.clock.time += LEASE_S
+    anywhere.clock.time += LEASE_S
     assert first.own()
     second.release()
     assert not second.own()
     first.release()
     assert second.own()
-    project.clock.time -= 10 * LEASE_S  # a clock that was set back makes no lease longer
+    anywhere.clock.time -= 10 * LEASE_S  # a clock that was set back makes no lease longer
     assert first.own()
 
 

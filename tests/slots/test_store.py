@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.slots.store import ProcessOwner, QueuePosition, SlotClaim, SlotStore, SqliteSlotStore, this_process
+from tests.fleet.postgres import fleet_place
 from tests.slots.memory import InMemorySlotStore
 
 NOW = 1_800_000_000.0
@@ -19,7 +20,7 @@ def gone() -> set[str]:
     return set()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, gone: set[str]) -> Iterator[SlotStore]:
     def lives(owner: ProcessOwner) -> bool:
         return owner.session not in gone
@@ -27,6 +28,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, gone: set[str]) -> Ite
     made: dict[str, Callable[[], SlotStore]] = {
         "memory": lambda: InMemorySlotStore(lives),
         "sqlite": lambda: SqliteSlotStore(tmp_path / "slots.sqlite", lives=lives),
+        "postgres": lambda: SqliteSlotStore(fleet_place("slots"), lives=lives),
     }
     store = made[request.param]()
     yield store

@@ -1,4 +1,4 @@
-"""The SQLite store compared with the one in memory, after any sequence of operations and clock changes."""
+"""The stores in SQLite and Postgres compared with that in memory, after any sequence of operations and clock changes."""
 
 import tempfile
 from pathlib import Path
@@ -7,7 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from harness.base.transactions import SharedPlace
 from harness.slots.store import ProcessOwner, SlotClaim, SqliteSlotStore
+from tests.fleet.postgres import fleet_place, needs_postgres
 from tests.slots.memory import InMemorySlotStore
 from tests.whole import WHOLE
 
@@ -28,7 +30,10 @@ class StoreBesideOracle(RuleBasedStateMachine):
         self.dead: set[int] = set()
         self.folder = tempfile.TemporaryDirectory()
         self.oracle = InMemorySlotStore(self._lives)
-        self.store = SqliteSlotStore(Path(self.folder.name) / "slots.sqlite", lives=self._lives, look_s=0.0)
+        self.store = SqliteSlotStore(self.place(), lives=self._lives, look_s=0.0)
+
+    def place(self) -> Path | SharedPlace:
+        return Path(self.folder.name) / "slots.sqlite"
 
     @rule(name=names, limit=st.integers(0, 4))
     def asks(self, name: str, limit: int) -> None:
@@ -74,5 +79,12 @@ class StoreBesideOracle(RuleBasedStateMachine):
         return owner.pid not in self.dead
 
 
+class PostgresBesideOracle(StoreBesideOracle):
+    def place(self) -> Path | SharedPlace:
+        return fleet_place("slots")
+
+
 TestStores = StoreBesideOracle.TestCase
 TestStores.settings = settings(max_examples=500 if WHOLE else 25, stateful_step_count=40, deadline=None)
+TestPostgres = needs_postgres(PostgresBesideOracle.TestCase)
+TestPostgres.settings = settings(TestStores.settings, max_examples=100 if WHOLE else 5)

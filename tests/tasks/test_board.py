@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.transactions import SharedPlace
 from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
@@ -21,6 +22,7 @@ from harness.policies.tasks.task import Actor, Role, Task, TaskAction, TaskLimit
 from harness.slots.store import ProcessOwner, this_process
 from harness.tasks import BoardError, TaskBoard, project_board, session_board
 from harness.tasks.board import LOOK_S
+from tests.fleet.postgres import fleet_place, needs_postgres
 from tests.whole import WHOLE
 
 LIMITS = TaskLimits(attempts=3, lease_s=60.0)
@@ -293,10 +295,20 @@ STEPS = st.lists(
 def test_it_decides_as_the_policy_does_with_the_whole_board_before_it(
     tmp_path_factory: pytest.TempPathFactory, steps: Sequence[tuple[str, int, int]], seed: int
 ) -> None:
+    decides_as_the_policy(tmp_path_factory.mktemp("boards") / "board.sqlite", steps, seed)
+
+
+@needs_postgres
+@settings(max_examples=100 if WHOLE else 8)
+@given(STEPS, st.integers(0, 1_000_000))
+def test_it_decides_so_in_the_database_of_a_fleet_too(steps: Sequence[tuple[str, int, int]], seed: int) -> None:
+    decides_as_the_policy(fleet_place("board"), steps, seed)
+
+
+def decides_as_the_policy(place: Path | SharedPlace, steps: Sequence[tuple[str, int, int]], seed: int) -> None:
     """The oracle keeps all tasks in memory; the board loads only those that a decision looks at."""
-    file = tmp_path_factory.mktemp("boards") / "board.sqlite"
     clock, chance = HandClock(), random.Random(seed)
-    board = TaskBoard(file, this_process("s1"), limits=LIMITS, clock=clock)
+    board = TaskBoard(place, this_process("s1"), limits=LIMITS, clock=clock)
     tasks: dict[int, Task] = {}
     last = 0
     for what, one, other in steps:
