@@ -1,4 +1,4 @@
-"""The stores in SQLite and Postgres compared with that in memory, after any sequence of operations and clock changes."""
+"""Stores in SQLite and Postgres compared with that in memory, after any sequence of operations and clock changes."""
 
 import tempfile
 from pathlib import Path
