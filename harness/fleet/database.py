@@ -287,6 +287,7 @@ class FleetTables:
         self._statements = {}
         if connection is not None:
             connection.terminate()
+            self._loop.run_until_complete(asyncio.sleep(0))  # its socket is closed by the loop
 
     def _wait(self, step: Coroutine[Any, Any, T]) -> T:
         try:

@@ -1,10 +1,13 @@
 """The stores on Postgres: that their tables are there, and that transactions are whole."""
 
+import gc
 import sqlite3
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +44,18 @@ def test_one_scope_does_not_see_another(database: FleetDatabase, slots: SqliteSl
     with closing(SqliteSlotStore(database.place("slots", new_scope()))) as other:
         assert other.entries(1000.0) == ()
         assert other.ask(SlotClaim("a", this_process("s1"), "work"), 1, 1000.0).started
+
+
+def test_a_closed_store_leaves_no_connection_behind(database: FleetDatabase) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always")
+        for _ in range(5):
+            with closing(SqliteSlotStore(database.place("slots", new_scope()))) as store:
+                store.cells()
+        gc.collect()
+    assert [str(one.message) for one in left if one.category is ResourceWarning] == []
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 def test_a_text_with_a_nul_is_kept_without_it(slots: SqliteSlotStore) -> None:

@@ -1,0 +1,87 @@
+"""What a store says when the database is away or strange, and that nothing happens twice when it comes back."""
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from harness.fleet.database import FleetDatabase
+from harness.policies.tasks.decisions import Changes, TaskDraft
+from harness.policies.tasks.task import Actor, Role
+from harness.slots.store import SlotsError, SqliteSlotStore, this_process
+from harness.tasks import TaskBoard
+from tests.fleet.postgres import PASSWORD, Server, initialized, needs_postgres, new_scope, shared_server
+
+pytestmark = needs_postgres
+
+
+def error_of(url: str, patience_s: float = 0.3) -> str:
+    with closing(SqliteSlotStore(FleetDatabase(url, patience_s=patience_s).place("slots", new_scope()))) as store:
+        with pytest.raises(SlotsError) as caught:
+            store.cells()
+        assert PASSWORD not in str(caught.value)
+        return str(caught.value)
+
+
+def test_each_cause_has_its_sentence() -> None:
+    server = shared_server()
+    assert "refuses the user or the password" in error_of(server.of("harness", "wrong"))
+    assert "does not exist" in error_of(server.of("harness", PASSWORD, "elsewhere"))
+    assert "run `harness fleet init` once" in error_of(server.of("harness", PASSWORD, "postgres"))
+    assert "cannot be reached" in error_of(f"postgresql://harness:{PASSWORD}@127.0.0.1:1/fleet")
+    assert "TLS" in error_of(f"{server.url}?sslmode=require")
+    assert "begin with postgresql://" in error_of("mysql://127.0.0.1/fleet")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """One that the test may hurt."""
+    server = Server.made()
+    server.initialize()
+    yield server
+    server.remove()
+
+
+@pytest.mark.stories
+def test_roles_and_versions(server: Server) -> None:
+    server.execute("CREATE ROLE worker LOGIN PASSWORD 'another'")
+    url = server.of("worker", "another")
+    assert "does not give this role the right" in error_of(url)
+    assert asyncio.run(initialized(server.url, "worker")) is False
+    with closing(SqliteSlotStore(FleetDatabase(url).place("slots", "all"))) as store:
+        assert store.change("name", lambda _: "text") == "text"
+    server.execute("UPDATE harness.version SET number = 0")
+    assert "older harness" in error_of(server.url)
+    server.execute("UPDATE harness.version SET number = 9")
+    assert "newer harness" in error_of(server.url)
+    server.execute("UPDATE harness.version SET number = 1")
+    server.execute("ALTER SYSTEM SET default_transaction_read_only = on; ")
+    server.execute("SELECT pg_reload_conf()")
+    assert "read-only" in error_of(server.url)
+
+
+@pytest.mark.stories
+def test_killed_and_started_again_every_task_is_claimed_once(server: Server) -> None:
+    database, lead = FleetDatabase(server.url, patience_s=9.0), Actor("lead", Role.LEAD)
+    boards = [TaskBoard(database.place("board", "all"), this_process(f"s{number}")) for number in range(4)]
+    boards[0].create([TaskDraft(f"task {number}") for number in range(120)], lead)
+    claimed: list[str] = []
+
+    def work(number: int) -> None:
+        while isinstance(changes := boards[number].claim(Actor(f"a{number}")), Changes):
+            claimed.extend(task.id for task in changes.tasks)
+
+    with ThreadPoolExecutor(4) as pool:
+        workers = [pool.submit(work, number) for number in range(4)]
+        while len(claimed) < 20:
+            pass
+        for _ in range(3):
+            server.kill()
+            server.start()
+        for worker in workers:
+            worker.result()
+    assert sorted(claimed) == sorted(f"t{number}" for number in range(1, 121))
+    for board in boards:
+        board.close()
