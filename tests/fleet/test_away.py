@@ -1,9 +1,11 @@
 """What a store says when the database is away or strange, and that nothing happens twice when it comes back."""
 
 import asyncio
+import socket
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
@@ -33,6 +35,47 @@ def test_each_cause_has_its_sentence() -> None:
     assert "cannot be reached" in error_of(f"postgresql://harness:{PASSWORD}@127.0.0.1:1/fleet")
     assert "TLS" in error_of(f"{server.url}?sslmode=require")
     assert "begin with postgresql://" in error_of("mysql://127.0.0.1/fleet")
+
+
+class LossyWay:
+    """A proxy in front of a server that loses the answer to one COMMIT which writes, and the connection with it."""
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self.lost = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # it is closed at the end of the test
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(("127.0.0.1", self._target))
+                for pair in ((client, server), (server, client)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError), source, target:
+            while data := source.recv(65536):
+                target.sendall(data)
+                if b"receipts VALUES" in data and not self.lost:
+                    self.lost = 1
+                    source.shutdown(socket.SHUT_RDWR)  # towards the client; the server carries it out
+                    return
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+def test_a_change_whose_answer_is_lost_happens_once() -> None:
+    server, scope = shared_server(), new_scope()
+    with closing(LossyWay(server.port)) as way:
+        url = server.url.replace(str(server.port), str(way.port))
+        with closing(SqliteSlotStore(FleetDatabase(url).place("slots", scope))) as store:
+            assert store.change("count", lambda text: f"{text or ''}x") == "x"
+            assert way.lost == 1
+            assert store.change("count", lambda text: f"{text or ''}x") == "xx"
 
 
 @pytest.fixture
