@@ -40,6 +40,10 @@ def run(command: str, options: Namespace) -> int:
             from harness.cli.cron import cron
 
             return cron(_settings(options), options)
+        case "fleet":
+            from harness.cli.fleet import fleet
+
+            return fleet(options)
         case "mcp":
             return _mcp(options)
         case "worktree":

@@ -19,6 +19,7 @@ COMMANDS = {
     "tasks": "list, show, add or release tasks of a task board",
     "worktree": "list, compare, merge, keep or remove the worktrees of a repository",
     "cron": "list, add, run or change scheduled prompts",
+    "fleet": "prepare the database that machines share",
     "mcp": "list, add, remove or sign in to MCP servers, or be one",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the remedy for each fault",
@@ -250,6 +251,10 @@ def command_parser(command: str) -> "ArgumentParser":
             _worktree(parser)
         case "cron":
             _cron(parser)
+        case "fleet":
+            kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+            init = kinds.add_parser("init", help="create the tables in the database of HARNESS_FLEET_URL")
+            init.add_argument("--role", default="", metavar="NAME", help="let this role of the database use the tables")
         case "mcp":
             _mcp(parser)
         case "practice":

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from harness.base.errors import HarnessError
 from harness.base.transactions import SqlConnection
-from harness.fleet.schema import FleetError, check
+from harness.fleet.schema import FleetError, check, create
 
 VARIABLE = "HARNESS_FLEET_URL"
 PATIENCE_S = 4.0
@@ -81,14 +81,34 @@ class FleetDatabase:
             return "The fleet's database"
         return f"The fleet's database {hosts or 'on this machine'}{parts.path}"
 
-    async def connect(self) -> Any:
-        """A new asyncpg connection to a database that can be written. Raises FleetError or what asyncpg raises."""
-        import asyncpg
+    async def initialize(self, role: str = "") -> bool:
+        """Create the tables, see `schema.create`. Raises FleetError, one sentence."""
+        try:
+            connection = await self._opened()
+            try:
+                return await create(connection, self.where, role)
+            finally:
+                await connection.close()
+        except faults() as error:
+            raise FleetError(f"{self.where} {sentence(error)[0]}") from error
 
+    async def connect(self) -> Any:
+        """A new asyncpg connection to a database that can be written and has the tables. Raises FleetError or what
+        asyncpg raises."""
+        connection = await self._opened()
+        try:
+            await check(connection, self.where)
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    async def _opened(self) -> Any:
+        asyncpg = _driver()
         if urlsplit(self.url).scheme not in ("postgresql", "postgres"):
             raise FleetError(f"{VARIABLE} has to begin with postgresql://; correct or unset it.")
         given = "target_session_attrs" in parse_qs(urlsplit(self.url).query)
-        connection = await asyncpg.connect(
+        return await asyncpg.connect(
             self.url,
             timeout=self.patience_s,
             command_timeout=self.patience_s,
@@ -99,12 +119,6 @@ class FleetDatabase:
                 "lock_timeout": f"{int(self.patience_s * 1000)}ms",
             },
         )
-        try:
-            await check(connection, self.where)
-        except BaseException:
-            connection.terminate()
-            raise
-        return connection
 
     def place(self, kind: str, scope: str) -> "FleetPlace":
         """Where a store of this kind keeps its tables: "slots", "board", "mail" or "schedule"."""
@@ -376,10 +390,18 @@ class DatabaseFault(Exception):  # noqa: N818  it becomes the error of a store
         """Another attempt may succeed soon."""
 
 
+def _driver() -> Any:
+    """The module asyncpg. Raises FleetError if it is not installed."""
+    try:
+        import asyncpg
+    except ImportError as error:
+        raise FleetError(f"{VARIABLE} needs the extra: pip install 'harness-agent[fleet]', or unset it.") from error
+    return asyncpg
+
+
 def faults() -> tuple[type[BaseException], ...]:
     """What a call of asyncpg raises when the database, or the way to it, has failed."""
-    import asyncpg
-
+    asyncpg = _driver()
     internal = asyncpg.exceptions.InternalClientError
     return (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError, internal)
 
@@ -408,8 +430,7 @@ def sentence(error: BaseException) -> tuple[str, bool]:
     """The end of a sentence about the database, and whether another attempt may succeed soon."""
     import ssl
 
-    import asyncpg
-
+    asyncpg = _driver()
     said = str(error).partition("\n")[0] or type(error).__name__
     code = getattr(error, "sqlstate", None) or ""
     for length in (5, 3, 2):

@@ -137,15 +137,9 @@ class Server:
 
 async def initialized(url: str, role: str = "") -> bool:
     """Create the tables of a fleet, as `harness fleet init` does."""
-    import asyncpg
+    from harness.fleet.database import FleetDatabase
 
-    from harness.fleet.schema import create
-
-    connection = await asyncpg.connect(url)
-    try:
-        return await create(connection, "The database", role)
-    finally:
-        await connection.close()
+    return await FleetDatabase(url).initialize(role)
 
 
 def _user() -> tuple[int, int]:

@@ -30,6 +30,7 @@ NOT_RUN = {
     "harness --worktree": "wants a repository; tests/session/test_worktrees.py",
     "harness worktree": "wants a repository with worktrees; tests/ui/commands/test_worktree_commands.py",
     "harness run": "wants a script; tests/cli/test_run.py",
+    "harness fleet": "wants a database; tests/cli/test_fleet.py",
     "harness check": "wants an exercise; tests/chapters/course",
 }
 """Commands that are parsed and not run here, and the test that runs them."""
