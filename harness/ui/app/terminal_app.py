@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import ClassVar
 
 from textual.actions import SkipAction
@@ -26,6 +27,10 @@ from harness.ui.app.terminal_driver import TerminalDriver
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that quit the app, so that the terminal is restored."""
+
+
+def _ignore(_number: int, _frame: FrameType | None) -> None:
+    """Unlike SIG_IGN, a handler is not inherited by programs that are started later."""
 
 
 class TerminalApp(ReadableColours):
@@ -114,17 +119,22 @@ class TerminalApp(ReadableColours):
     async def run_to_end(self) -> int:
         """Run the app; returns its exit code, or raises its error.
 
-        From then on SIGTERM and SIGHUP do nothing, so that a second one does not cut the end of the session short.
+        From then on SIGTERM and SIGHUP do nothing, so that a second one cuts neither the end of the session nor the
+        last words of the process short.
         """
         loop = asyncio.get_running_loop()
-        for number in SIGNALS:
-            loop.add_signal_handler(number, self._receive, number)
+
+        def receive(number: int, _frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(self._receive, number)
+
+        # Not with `loop.add_signal_handler`: closing the loop would let a late signal kill the process again.
+        before = {number: signal.signal(number, receive) for number in SIGNALS}
         try:
             code = await self.run_async()
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before[signal.SIGINT])
             for number in (signal.SIGTERM, signal.SIGHUP):
-                loop.add_signal_handler(number, lambda: None)
+                signal.signal(number, _ignore)
         if self.failure is not None:
             raise self.failure
         return code or 0

@@ -84,6 +84,7 @@ def detach(at: Place) -> None:
 
 
 def other_branch(at: Place) -> None:
+    at.number += 1
     at.git(at.tree, "switch", "-q", "-c", f"other{at.number}")
 
 
