@@ -132,6 +132,8 @@ class TerminalApp(ReadableColours):
         try:
             code = await self.run_async()
         finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)  # of Textual's driver for pages
             signal.signal(signal.SIGINT, before[signal.SIGINT])
             for number in (signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, _ignore)

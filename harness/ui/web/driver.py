@@ -27,6 +27,7 @@ class ServedDriver(WebDriver):
         self._one_at_a_time = Lock()
         self._write = self._write_whole  # type: ignore[assignment] # every packet is one call of it
         self._page_has_focus = False
+        self._quits = False
 
     def start_application_mode(self) -> None:
         super().start_application_mode()
@@ -35,6 +36,8 @@ class ServedDriver(WebDriver):
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
         if packet_type in ("focus", "blur"):
             self._page_has_focus = packet_type == "focus"
+        elif packet_type == "quit":
+            self._quits = True
         super().on_meta(packet_type, payload)
 
     def run_input_thread(self) -> None:
@@ -44,7 +47,8 @@ class ServedDriver(WebDriver):
             killing = Timer(PATIENCE_S, os.killpg, (0, signal.SIGKILL))
             killing.daemon = True
             killing.start()
-            os.kill(os.getpid(), signal.SIGTERM)
+            if not self._quits:  # a signal could cut the last words of an app that ends already
+                os.kill(os.getpid(), signal.SIGTERM)
 
     def write(self, data: str) -> None:
         super().write(data.encode("utf-8", "replace").decode())  # without lone surrogates

@@ -1,9 +1,12 @@
 """A small app for the browser: green after `g`, red after anything else, gone after `x`.
 
-Wide terminals are yellow until a key is pressed. Like harness it says at its end how its session is resumed.
+Wide terminals are yellow until a key is pressed. Like harness it says at its end how its session is resumed, and
+before that whether a signal was what ended it.
 """
 
+import asyncio
 import os
+import signal
 import sys
 
 from textual.app import App, ComposeResult
@@ -28,6 +31,13 @@ class ServedApp(App[None]):
         yield Static("the app is here", markup=False)
         yield Label("the focus is unknown")
         yield Static(f"session {SESSION}", markup=False)
+
+    def on_mount(self) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.terminate)
+
+    def terminate(self) -> None:
+        print("terminated", file=sys.__stderr__)
+        self.exit()
 
     def on_app_focus(self) -> None:
         self.query_one(Label).update("the focus is here")
