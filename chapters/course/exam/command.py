@@ -62,6 +62,14 @@ NAMES: Mapping[str, str] = MappingProxyType(
         "an MCP server ends in a call, then the next call": "呼び出しの途中で MCP サーバーが終わり、次の呼び出し",
         "an MCP server writes lines that are no messages": "MCP サーバーがメッセージではない行を書く",
         "an MCP server never answers a call": "MCP サーバーが呼び出しに答えない",
+        "a member's answer reaches the lead": "メンバーの答えがリードに届く",
+        "a member's model is overloaded twice": "メンバーのモデルが二度過負荷になる",
+        "a member fails, and the lead hears of it": "メンバーが失敗し、リードに知らされる",
+        "an unchanged worktree goes away": "変更のないワークツリーが片付けられる",
+        "a new file in a worktree": "ワークツリーの新しいファイル",
+        "an ignored file in a worktree": "ワークツリーの無視されたファイル",
+        "a commit in a worktree": "ワークツリーのコミット",
+        "a commit on no branch in a worktree": "ワークツリーの、どのブランチにもないコミット",
         KILLED: "ターンの途中で kill -9、そして続行",
         **{name: f"コマンドの実行中に {number.name}" for name, number in SIGNALS.items()},
     }
@@ -114,10 +122,23 @@ OTHERS = LocalizedText(
     "Hopeless faults and long work: {passed} of {of} as expected; not counted.",
     "回復できない障害と長い作業: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
 )
-SERVERS = LocalizedText(
-    "MCP servers: {passed} of {of} as expected; not counted.",
-    "MCP サーバー: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
+OPTIONAL: Mapping[RowKind, LocalizedText] = MappingProxyType(
+    {
+        RowKind.SERVER: LocalizedText(
+            "MCP servers: {passed} of {of} as expected; not counted.",
+            "MCP サーバー: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
+        ),
+        RowKind.TEAM: LocalizedText(
+            "Members: {passed} of {of} as expected; not counted.",
+            "メンバー: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
+        ),
+        RowKind.WORKTREE: LocalizedText(
+            "Worktrees: {passed} of {of} as expected; not counted.",
+            "ワークツリー: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
+        ),
+    }
 )
+NOT_KEPT = LocalizedText("the work is lost, or in the wrong folder", "作業が失われたか、別のフォルダーにあります")
 MISSING = LocalizedText("Missing:", "足りないもの:")
 NOT_STARTED = LocalizedText(
     "Without a fault the program does not answer yet, so nothing else was played.",
@@ -267,7 +288,8 @@ def summary_lines(result: ExamResult, language: Language) -> Iterator[str]:
         survived = sum(part.verdict.passed for part in faults)
         yield SURVIVED.into(language).format(survived=survived, of=len(faults), needed=result.needed)
     yield VIOLATIONS.into(language).format(count=result.violations)
-    for template, parts in ((CHECKS, checks), (OTHERS, others), (SERVERS, result.servers)):
+    optional = ((OPTIONAL[kind], parts) for kind, parts in result.optional.items())
+    for template, parts in ((CHECKS, checks), (OTHERS, others), *optional):
         if parts:
             passed = sum(part.verdict.passed for part in parts)
             yield template.into(language).format(passed=passed, of=len(parts))
@@ -316,6 +338,8 @@ def _observed(part: Played, seen: Observed, language: Language) -> Iterator[str]
         yield ON_STDOUT[what].into(language).format(text=_short(seen.stdout))
     if seen.violations:
         yield INVALID.into(language).format(text=_short(seen.violations[0]))
+    if not seen.kept:
+        yield NOT_KEPT.into(language)
     if part.kind is not None and seen.rounds is not None and seen.rounds > row.rounds:
         yield RAN.into(language).format(count=seen.rounds, wanted=row.rounds)
 

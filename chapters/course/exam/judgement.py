@@ -35,8 +35,10 @@ class Observed:
     """How often the command of the good round ran; None: the program has no shell."""
     offers_tools: bool = True
     """Some request offered a tool."""
-    offers_server: bool = True
-    """Some request offered a tool of the MCP server, if there is one."""
+    offers_needed: bool = True
+    """Some request offered a tool that the row needs: of the MCP server, or to start a member."""
+    kept: bool = True
+    """The command of the row that looks at the folder afterwards succeeded."""
     endless: bool = False
     """It was ended because it sent too many requests."""
 
@@ -84,7 +86,7 @@ def judge(row: FaultRow, seen: Observed) -> Verdict:
         return Verdict((Mechanism.OFFERED_TOOL,))
     if seen.rounds is not None and seen.rounds > row.rounds:
         return Verdict((row.mechanism if row.mechanism is Mechanism.CUT_CALL else Mechanism.CALLS_ONCE,))
-    if not seen.offers_server:
+    if not seen.offers_needed or not seen.kept:
         return Verdict((row.mechanism,))
     missing = _hopeless(row, seen) if row.kind is RowKind.HOPELESS else _answered(row, seen)
     return Verdict(() if missing is None else (missing,))

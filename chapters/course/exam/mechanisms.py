@@ -109,6 +109,17 @@ class Mechanism(Enum):
         "MCP サーバーのツールが使えないか、サーバーが失敗したときの結果がありません",
     )
 
+    MEMBERS = (
+        "s15",
+        "no member whose answer, or failure, reaches the lead as mail",
+        "答えや失敗がメールでリードに届くメンバーがいません",
+    )
+    WORKTREES = (
+        "s18",
+        "no work in a worktree (--worktree=NAME), or it is lost at the end",
+        "ワークツリーでの作業 (--worktree=NAME) ができないか、終わりに失われます",
+    )
+
     @property
     def where(self) -> str:
         """A chapter such as "s11"."""

@@ -6,7 +6,7 @@ reply where we would request it again. So each request is answered in four steps
 1. A request without tools in a conversation without tool calls is an aside, such as one for a title. It uses no entry.
 2. The entry of the script answers any other; after the last one the answer of the row is repeated.
 3. A call of `bash` becomes a call of the shell that the request offers, or of the tool nearest to one. A tool of an MCP
-   server gets the name that the program gave it.
+   server gets the name that the program gave it, and so does the tool that starts a member: it has a name and a task.
 4. A text whose beginning is in the history already, because the program kept it, continues from there.
 
 A request that is not streamed gets a cut tool call as the API gives it: with `max_tokens` and empty input.
@@ -30,7 +30,8 @@ from harness.practice.wire.replies import ApiError, Part, ScriptedReply, TextPar
 ASIDE = say("A note")
 """The answer to requests aside."""
 SHELL = "bash"
-"""The tool that the scripts call."""
+START = "team_start"
+"""The tools that the scripts call."""
 
 
 class ExamPlayback(Playback):
@@ -85,6 +86,13 @@ def server_tool_of(tool: str, body: Json) -> str | None:
     return min((name for name in names if re.search(rf"(?:^|[^A-Za-z0-9]){tool}$", name)), key=len, default=None)
 
 
+def member_tool_of(body: Json) -> Json | None:
+    """The tool that starts a member: it needs a name and a task."""
+    wanted = {"name", "task"}
+    tools = (tool for tool in body.get("tools") or () if isinstance(tool, dict))
+    return next((tool for tool in tools if wanted <= set(tool.get("input_schema", {}).get("required", ()))), None)
+
+
 def fitted(reply: ScriptedReply, body: Json, answer: str) -> ScriptedReply:
     """The reply for this client: its tools, and no text that it has already."""
     parts = [_called(part, body) if isinstance(part, ToolUse) else part for part in reply.parts]
@@ -96,6 +104,9 @@ def fitted(reply: ScriptedReply, body: Json, answer: str) -> ScriptedReply:
 def _called(call: ToolUse, body: Json) -> Part:
     if call.name.startswith("mcp__"):
         return replace(call, name=server_tool_of(call.name.rpartition("__")[2], body) or call.name)
+    if call.name == START and (starts := member_tool_of(body)) is not None:
+        known = starts["input_schema"]["properties"]
+        return replace(call, name=starts["name"], input={key: call.input[key] for key in call.input if key in known})
     if call.name != SHELL:
         return call
     tool, roles = _nearest(body)

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chapters.course.exam.judgement import (
     Continued,
@@ -17,7 +17,17 @@ from chapters.course.exam.judgement import (
 )
 from chapters.course.exam.playback import ExamPlayback
 from chapters.course.exam.program import Program
-from chapters.course.exam.rows import ANSWER, FINAL, GOOD_ROUND, ROWS, SERVER_ROWS, FaultRow, RowKind
+from chapters.course.exam.rows import (
+    ANSWER,
+    FINAL,
+    GOOD_ROUND,
+    ROWS,
+    SERVER_ROWS,
+    TEAM_ROWS,
+    WORKTREE_ROWS,
+    FaultRow,
+    RowKind,
+)
 from chapters.course.exam.scratch import ExamLimits, Scratch
 from harness.events import Json
 from harness.practice.script import Script
@@ -26,7 +36,7 @@ from harness.processes import Processes, ProcessLimits
 PROMPT, CONTINUE_PROMPT = "What does the note hold?", "Please continue."
 KILLED = "kill -9 in a turn, then continue"
 SIGNALS = {f"{number.name} while a command runs": number for number in (signal.SIGTERM, signal.SIGINT)}
-_ROWS: Mapping[str, FaultRow] = {row.name: row for row in (*ROWS, *SERVER_ROWS)}
+_ROWS: Mapping[str, FaultRow] = {row.name: row for row in (*ROWS, *SERVER_ROWS, *TEAM_ROWS, *WORKTREE_ROWS)}
 _START = next(row.name for row in ROWS if row.kind is RowKind.START)
 PARTS: tuple[str, ...] = (
     *sorted(_ROWS, key=lambda name: (name != _START, not _ROWS[name].slow)),
@@ -97,9 +107,10 @@ class _Stage:
     processes: Processes
     limits: ExamLimits
 
-    def scratch(self, script: str, answer: str = ANSWER, server: str | None = None) -> Scratch:
+    def scratch(self, script: str, row: FaultRow | None = None) -> Scratch:
+        answer = (row and row.answer) or ANSWER
         return Scratch(
-            self.program, self.processes, self.limits, ExamPlayback(Script.parse(script, "exam"), answer), server
+            self.program, self.processes, self.limits, ExamPlayback(Script.parse(script, "exam"), answer), row
         )
 
 
@@ -115,8 +126,13 @@ async def _play(stage: _Stage, name: str) -> Played:
 
 
 async def _play_row(stage: _Stage, row: FaultRow) -> Observed:
-    async with stage.scratch(row.script, row.answer or ANSWER, row.server) as scratch:
-        return await scratch.run(PROMPT, seconds=stage.limits.silent_row_s if row.is_silent else stage.limits.row_s)
+    seconds = stage.limits.silent_row_s if row.is_silent else stage.limits.row_s
+    async with stage.scratch(row.script, row) as scratch:
+        if not row.kept:
+            return await scratch.run(PROMPT, seconds=seconds)
+        await scratch.make_repository()
+        seen = await scratch.run(PROMPT, "--worktree=exam", seconds=seconds)
+        return replace(seen, kept=await scratch.succeeds(row.kept))
 
 
 _SLOW_CALL = """

@@ -48,9 +48,9 @@ class ExamResult:
         return self._of(RowKind.HOPELESS) + self._of(RowKind.STEADY)
 
     @property
-    def servers(self) -> tuple[Played, ...]:
-        """Faults of MCP servers, which do not count."""
-        return self._of(RowKind.SERVER)
+    def optional(self) -> Mapping[RowKind, tuple[Played, ...]]:
+        """Parts for programs with MCP servers, members or worktrees, which do not count."""
+        return {kind: self._of(kind) for kind in (RowKind.SERVER, RowKind.TEAM, RowKind.WORKTREE)}
 
     @property
     def violations(self) -> int:
@@ -68,7 +68,7 @@ class ExamResult:
             and survived >= self.needed
             and self.violations == 0
             and checked
-            and (self.is_whole or all(part.verdict.passed for part in self.others + self.servers))
+            and (self.is_whole or all(part.verdict.passed for part in sum(self.optional.values(), self.others)))
         )
 
     @property

@@ -49,6 +49,10 @@ class RowKind(Enum):
     SERVER = auto()
     """The answer, once, and exit code 0, although the tool of an MCP server fails. Only a program with a client of MCP
     can do it."""
+    TEAM = auto()
+    """The same, although a member of the program's team fails. Only a program with members can do it."""
+    WORKTREE = auto()
+    """The answer, and nothing lost of what a worktree holds. Only a program with the option --worktree can do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,9 @@ class FaultRow:
     server: str | None = None
     """The folder has an `.mcp.json` with the server of `harness practice mcp`, which has this fault; empty: it has
     none. None: there is no such file."""
+    kept: str = ""
+    """A shell command that succeeds afterwards in the folder. With it the folder is a repository of git, and the
+    program gets `--worktree=exam` behind the prompt."""
     kind: RowKind = RowKind.RECOVERABLE
     mechanism: Mechanism = Mechanism.RETRY
     """What a program lacks that fails in this row."""
@@ -289,4 +296,70 @@ SERVER_ROWS: tuple[FaultRow, ...] = (
     _server("an MCP server ends in a call, then the next call", "", ("die", "work"), *_BY_TOOL),
     _server("an MCP server writes lines that are no messages", "bad-bytes", ("work",), *_BY_TOOL),
     _server("an MCP server never answers a call", "hang", ("work",), FINAL, ANSWER),
+)
+
+
+def _team(name: str, member: str) -> FaultRow:
+    """A member with a task; its request is answered with `member`, and its mail with the answer."""
+    script = f"""
+[[reply]]
+when = {{ text = "Say how high the tide is" }}
+{member}
+
+[[reply]]
+when = {{ text = "The tide is high." }}
+text = "{ANSWER}"
+
+[[reply]]
+tools = [{{ name = "team_start", input = {{ name = "ben", task = "Say how high the tide is.", description = "-" }} }}]
+
+[[reply]]
+text = "Ben looks."
+"""
+    return FaultRow(*(name, script, (3, 8)), rounds=0, kind=RowKind.TEAM, mechanism=Mechanism.MEMBERS)
+
+
+TEAM_ROWS: tuple[FaultRow, ...] = (
+    _team("a member's answer reaches the lead", 'text = "The tide is high."'),
+    _team(
+        "a member's model is overloaded twice",
+        'status = 529\ntimes = 2\n\n[[reply]]\nwhen = { text = "Say how high '
+        'the tide is" }\ntext = "The tide is high."',
+    ),
+    _team("a member fails, and the lead hears of it", 'status = 400\nmessage = "The tide is high."\ntimes = "forever"'),
+)
+
+_IN_NO_FOLDER = 'test ! -e mine.txt && test -z "$(git log HEAD --format=%s --grep=mine)"'
+_IN_A_TREE = """git worktree list --porcelain | sed -n 's/^worktree //p' | while read -r tree; do
+if test "$tree" != "$PWD"; then cat "$tree/mine.txt"; fi; done | grep -q mine"""
+_REACHED = "git log --all --format=%s | grep -qx mine"
+
+
+def _worktree(name: str, command: str, kept: str) -> FaultRow:
+    """Work in a worktree; what is in the folder afterwards?"""
+    return FaultRow(
+        *(name, f"\n[[reply]]\n{_bash(command)}{FINAL}", (2, 4)),
+        rounds=0,
+        kept=f"{_IN_NO_FOLDER} && {kept}",
+        kind=RowKind.WORKTREE,
+        mechanism=Mechanism.WORKTREES,
+    )
+
+
+WORKTREE_ROWS: tuple[FaultRow, ...] = (
+    _worktree(
+        "an unchanged worktree goes away",
+        "git branch in-$(git rev-parse --absolute-git-dir | grep -c /worktrees/)",
+        'git rev-parse -q --verify in-1 && test "$(git worktree list | wc -l)" -eq 1',
+    ),
+    _worktree("a new file in a worktree", "echo mine > mine.txt", _IN_A_TREE),
+    _worktree(
+        "an ignored file in a worktree",
+        "echo mine.txt > .gitignore; echo mine > mine.txt; git add .gitignore; git commit -qm ignore",
+        _IN_A_TREE,
+    ),
+    _worktree("a commit in a worktree", "git commit -q --allow-empty -m mine", _REACHED),
+    _worktree(
+        "a commit on no branch in a worktree", "git switch -q --detach; git commit -q --allow-empty -m mine", _REACHED
+    ),
 )

@@ -14,8 +14,9 @@ from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from chapters.course.exam.judgement import Ended, Observed
-from chapters.course.exam.playback import ExamPlayback, server_tool_of, shell_of
+from chapters.course.exam.playback import ExamPlayback, member_tool_of, server_tool_of, shell_of
 from chapters.course.exam.program import Program
+from chapters.course.exam.rows import FaultRow, RowKind
 from harness.events import Json
 from harness.practice import mcp_server
 from harness.practice.checks.request import check_messages
@@ -58,14 +59,15 @@ class Scratch:
         processes: Processes,
         limits: ExamLimits,
         playback: ExamPlayback,
-        server: str | None = None,
+        row: FaultRow | None = None,
     ) -> None:
-        """`playback` is what the model says; `server` as in `FaultRow`."""
+        """`playback` is what the model says; `row` is what is played, None for a check of its own."""
         self._program = program
         self._processes = processes
         self._limits = limits
         self._server = PracticeServer(script=playback, on_exchange=self._exchanged)
-        self._mcp = server
+        self._mcp = row and row.server
+        self._kind = None if row is None else row.kind
         self._place = TemporaryDirectory(prefix="harness-exam-", ignore_cleanup_errors=True)
         self._mark = f"exam-{token_hex(8)}"
         self._too_many = asyncio.Event()
@@ -152,9 +154,26 @@ class Scratch:
             tuple(problem for body in bodies if (problem := violation(body)) is not None),
             _lines(self._work / "rounds.txt") if has_shell else None,
             bool(offered),
-            offers_server=self._mcp is None or any(server_tool_of("work", body) for body in offered),
+            offers_needed=any(offers_needed(self._kind, body) for body in bodies),
             endless=self._too_many.is_set(),
         )
+
+    async def make_repository(self) -> None:
+        """Make the folder a repository of git with one commit."""
+        commands = (
+            "git init -q && git config user.name exam && git config user.email exam@example.org "
+            "&& echo 'forty-two' > note.txt && git add note.txt && git commit -qm start"
+        )
+        if not await self.succeeds(commands):
+            raise OSError("git cannot make a repository")
+
+    async def succeeds(self, command: str) -> bool:
+        """Whether a command of the shell succeeds in the folder."""
+        command_line = ("sh", "-c", command)
+        ran = await self._processes.run(
+            command_line, cwd=self._work, environment=self._environment(), sink=_bounded(bytearray())
+        )
+        return ran.exit_code == 0
 
     async def start(self, *arguments: str) -> None:
         """Start the program and return."""
@@ -201,6 +220,17 @@ class Scratch:
         seconds = time.monotonic() - began
         await _until(lambda: not look_at((tree,))[tree], self._limits.left_s)
         return Ended(number.name, ended, tuple(sorted(one.name for one in tree.left_over())), seconds=seconds)
+
+
+def offers_needed(kind: RowKind | None, body: Json) -> bool:
+    """A request offers the tool that rows of this kind need."""
+    match kind:
+        case RowKind.SERVER:
+            return server_tool_of("work", body) is not None
+        case RowKind.TEAM:
+            return member_tool_of(body) is not None
+        case _:
+            return True
 
 
 def violation(body: Json) -> str | None:

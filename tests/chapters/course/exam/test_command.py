@@ -40,7 +40,7 @@ while True:
     messages.append({"role": "user", "content": results})
 print("".join(block["text"] for block in reply["content"] if block["type"] == "text"))
 """
-WHOLE = "harness --yolo --trust-folder --model $MY_AGENT_MODEL --fallback-model $MY_AGENT_FALLBACK_MODEL -p"
+WHOLE = "harness --yolo --team --trust-folder --model $MY_AGENT_MODEL --fallback-model $MY_AGENT_FALLBACK_MODEL -p"
 
 
 @pytest.fixture(autouse=True)
@@ -78,13 +78,26 @@ def test_a_server_that_fails_needs_a_client_and_is_not_counted(capsys: pytest.Ca
     assert "MCP servers: 1 of 1 as expected; not counted." in capsys.readouterr().out
 
 
+def test_members_and_worktrees_need_a_program_that_has_them(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = "one tool/hears of it/unchanged worktree/no branch in a worktree"
+    assert main(["check", "--final", "naive.py", "--parts", parts]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert {"✗ a member fails, and the lead hears of it", "✗ an unchanged worktree goes away"} < set(lines)
+    assert {
+        "Members: 0 of 1 as expected; not counted.",
+        "Worktrees: 0 of 2 as expected; not counted.",
+    } < set(lines)
+    own = f"{Path(__file__).parents[4]}/chapters/s18_worktrees/my_agent.py --yolo"
+    assert main(["check", "--final", own, "--parts", parts]) == 0
+
+
 def failures(lines: list[str]) -> list[tuple[int, str]]:
     return [(at, line) for at, line in enumerate(lines) if line.startswith("✗")]
 
 
 @pytest.mark.stories
 def test_the_program_itself_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    parts = "one tool/max_tokens once/kill/MCP server"
+    parts = "one tool/max_tokens once/kill/MCP server/member/worktree"
     assert main(["check", "--final", WHOLE, "--parts", parts, "--language", "ja"]) == 0
     out = capsys.readouterr().out
     assert "✗" not in out

@@ -1,5 +1,5 @@
-"""The interface of the exercise, with the mailboxes of the program. As in a member, first the message is in the history,
-then the cursor moves; after a kill the history says what was read."""
+"""The interface of the exercise, with the mailboxes of the program. As in a member, first the message is in the
+history, then the cursor moves; after a kill the history says what was read."""
 
 import fcntl
 import json
