@@ -230,6 +230,35 @@ MUTATIONS = (
     demo("s14", "no change of clocks", "Europe/Berlin", "Europe/Moscow"),
     demo("s14", "nobody else looks", "await schedule.another_program_looks()", "pass"),
     demo("s14", "the schedule sees no event", "self.ours.on_event(event)", "pass"),
+    off("s17", "no board", board="off"),
+    demo("s17", "ann is not killed", "await ann.kill()", "ann.enter() or 9"),
+    demo("s17", "dora is quick", 'shared.worker("dora", SHORT)', 'shared.worker("dora")'),
+    demo("s17", "no limit of steps", "max_steps=STEPS", "max_steps=STEPS + 1"),
+    demo("s17", "the agents do not claim", "            await work_until_idle(agents)\n", ""),
+    workspace("s17", "the fence is not looked at", "worker.py", " AND fence = ?", " AND fence >= ?"),
+    workspace("s17", "the fence does not rise", "worker.py", "fence = fence + 1", "fence = fence"),
+    workspace(
+        "s17", "a subject without its text", "worker.py", "RETURNING number, text, fence", "RETURNING number, '', fence"
+    ),
+    workspace(
+        "s17",
+        "any text can be read",
+        "worker.py",
+        'lamp, litres = text.split(" gets ")',
+        'lamp, _, litres = text.partition(" gets ")',
+    ),
+    script("s17", "nothing needs the lamp", 'needs = ["lamp"]', "needs = []"),
+    script(
+        "s17",
+        "checked at once",
+        'id = "t1", status = "completed" }',
+        'id = "t1", status = "completed", note = "seen" }',
+    ),
+    script(
+        *("s17", "cleo completes it", 'text = "The horn is repaired."'),
+        'tools = [{ name = "task_update", input = { id = "t2", status = "completed", note = "seen" } }]',
+    ),
+    script("s17", "t2 stays aside", 'status = "pending"', 'status = "cancelled"'),
     demo(
         "s18", "all is committed", '(session.workspace / "notes.txt").write_text("ask the captain\\n", "utf-8")', "pass"
     ),

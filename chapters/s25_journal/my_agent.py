@@ -8,6 +8,7 @@ answer while it arrives. After MY_AGENT_PATIENCE seconds without a byte a reques
 The journals are in .my_agent/sessions; `harness export FILE` reads them, too. The tasks are in .my_agent/board.sqlite;
 every program that runs in this folder works on the same ones.
 So is the schedule: .my_agent/schedule.sqlite; its times are in the time zone TZ, or UTC.
+With --work it claims tasks from the board, until none is left that can be done.
 With --worktree=NAME it works in a worktree of that name.
 The MCP servers of .mcp.json are started if the user says yes.
 """
@@ -24,7 +25,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -71,6 +72,7 @@ from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
+from harness.policies.tasks.decisions import Changes
 from harness.policies.tasks.task import Actor, Role
 from harness.policies.team.mail import MailDraft, MailRefused, name_problem
 from harness.processes import Processes
@@ -91,8 +93,16 @@ FALLBACKS = tuple(filter(None, [os.environ.get("MY_AGENT_FALLBACK_MODEL")]))
 WINDOW, MOST_OUTPUT = 200_000, 64_000
 LIMITS = RecoveryLimits()
 GO_ON_TEXT = "Continue exactly where you stopped, without repeating anything and without a remark."
-FLAGS = ("--yolo", "--continue")
+FLAGS = ("--yolo", "--continue", "--work")
 GO_ON = "--continue" in sys.argv[1:]
+WORKS = "--work" in sys.argv[1:]
+LOOK_S = 2.0
+"""Seconds between two looks at a board whose tasks others have."""
+CLAIMED = """You have claimed this task of the board:
+
+{}
+
+Work on it now. End it with task_update: completed with what you checked, or failed with why."""
 STATE = Path(".my_agent").resolve()
 WORKTREE = "--worktree="
 TREE = next((word.removeprefix(WORKTREE) for word in sys.argv[1:] if word.startswith(WORKTREE)), "")
@@ -736,6 +746,22 @@ class Agent:
         return result.content, result.outcome != "ok"
 
 
+async def prompts(agent: Agent, arguments: list[str]) -> AsyncIterator[str]:
+    """The prompt of the command line, or the lines of standard input; with --work the tasks that the agent claims."""
+    if not WORKS:
+        for prompt in [" ".join(arguments)] if arguments else sys.stdin:
+            yield prompt
+    while WORKS:
+        claimed = await agent.work.claim()
+        if isinstance(claimed, Changes):
+            yield CLAIMED.format(await agent.work.described(claimed.tasks[0].id))
+            await agent.work.give_back("its turn ended without a result")
+        elif any(task.claim for task in (await agent.work.tasks()).values()):
+            await asyncio.sleep(LOOK_S)  # another program has a task, and may give it back
+        else:
+            return
+
+
 async def main(arguments: list[str]) -> int:
     """Answer the prompt of the command line, or the lines of standard input; returns the exit code."""
     foreign = servers()
@@ -751,7 +777,7 @@ async def main(arguments: list[str]) -> int:
             this.cancel()
 
     arguments = [word for word in arguments if word not in FLAGS]
-    for prompt in [" ".join(arguments)] if arguments else sys.stdin:
+    async for prompt in prompts(agent, arguments):
         loop.add_signal_handler(signal.SIGINT, stop)
         try:
             answer = await agent.answer(prompt.strip()) if prompt.strip() else ""
@@ -761,6 +787,8 @@ async def main(arguments: list[str]) -> int:
             code = 1
             note(f"my_agent: {error}")
             await agent.work.give_back(f"its turn ended without an answer: {error}")
+            if WORKS:
+                break  # the fault may be its own: the others go on
         loop.remove_signal_handler(signal.SIGINT)  # Ctrl-C before a prompt ends the program
     await foreign.aclose()
     await agent.processes.aclose()

@@ -143,6 +143,16 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             assert isinstance(begun, WireExchange)
             there = any(isinstance(fact, MailReturned) for fact in before) and "<mail" not in begun.history
             return value == ("returned" if there else "read")
+        case "late":
+            return value == ("refused" if "is late with" in getattr(after[0], "text", "") else "twice")
+        case "next_task":
+            claimed = first(after, TaskChanged)
+            assert isinstance(claimed, TaskChanged)
+            return value == claimed.task
+        case "attempts":
+            given_back = first(after, TaskChanged)
+            assert isinstance(given_back, TaskChanged)
+            return value == given_back.state
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Message, MessageAdded, Origin
+from harness.events import Message, MessageAdded, Origin, TaskState
 from harness.journal import Journal
+from harness.policies.tasks.decisions import Changes, TaskDraft
+from harness.policies.tasks.task import Actor, Task
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.tasks import TaskBoard, this_process
 from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
@@ -129,3 +132,60 @@ async def test_a_conversation_continues_after_a_kill_between_a_call_and_its_resu
         assert [asked["role"], answer["role"], result["role"]] == ["user", "assistant", "user"]
         assert [block["type"] for block in result["content"]] == ["tool_result", "text"]
         assert told in str(result["content"][0]["content"])
+
+
+def board(folder: Path, *drafts: TaskDraft) -> dict[int, Task]:
+    """The tasks of the programs of a folder, after these were added."""
+    tasks = TaskBoard(folder / ".my_agent" / "board.sqlite", this_process("test"))
+    try:
+        if drafts:
+            assert isinstance(tasks.create(drafts, Actor("test")), Changes)
+        return tasks.tasks()
+    finally:
+        tasks.close()
+
+
+def done(task: int) -> str:
+    """A script: who has this task writes it down and completes it."""
+    end = f'name = "task_update", input = {{ id = "t{task}", status = "completed", note = "written" }}'
+    return f"""
+[[reply]]
+when = {{ text = "t{task}  Lamp" }}
+tools = [{{ name = "bash", input = {{ command = "echo t{task} >> done.txt" }} }}, {{ {end} }}]
+[[reply]]
+when = {{ text = "t{task}  Lamp" }}
+text = "t{task} is done."
+"""
+
+
+@pytest.mark.stories
+async def test_programs_that_claim_from_one_board_do_each_task_once_and_end(tmp_path: Path) -> None:
+    """The third task is ready when the first one is done; the fourth is given back by each, until it is set aside."""
+    drafts = [TaskDraft("Lamp"), TaskDraft("Lamp"), TaskDraft("Lamp", needs=("t1",)), TaskDraft("Riddle")]
+    board(tmp_path, *drafts)
+    program = next(one for one in PROGRAMS if one.parent.name == "s17_autonomy")
+    riddle = '[[reply]]\nwhen = { text = "Riddle" }\ntext = "I do not know."\ntimes = 3\n'
+    async with PracticeServer(script=Script.parse("".join(map(done, (1, 2, 3))) + riddle)) as server:
+        ends = await asyncio.gather(*(run(program, tmp_path, server.base_url, "--yolo", "--work") for _ in range(2)))
+    assert [code for code, _, _ in ends] == [0, 0], ends
+    assert sorted("".join(out for _, out, _ in ends).splitlines()) == [
+        *["I do not know."] * 3,
+        *(f"t{task} is done." for task in (1, 2, 3)),
+    ]
+    assert sorted((tmp_path / "done.txt").read_text().split()) == ["t1", "t2", "t3"]
+    tasks = board(tmp_path)
+    assert [tasks[number].state for number in (1, 2, 3, 4)] == [TaskState.COMPLETED] * 3 + [TaskState.DEFERRED]
+
+
+@pytest.mark.stories
+async def test_a_program_that_cannot_reach_its_model_gives_its_task_back_and_claims_no_other(tmp_path: Path) -> None:
+    board(tmp_path, TaskDraft("Lamp"), TaskDraft("Lamp"))
+    program = next(one for one in PROGRAMS if one.parent.name == "s17_autonomy")
+    async with PracticeServer(script=Script.parse('[[reply]]\nstatus = 401\ntimes = "forever"\n')) as server:
+        code, _, err = await run(program, tmp_path, server.base_url, "--yolo", "--work")
+    assert code == 1, err
+    tasks = board(tmp_path)
+    assert [(tasks[number].state, tasks[number].attempts) for number in (1, 2)] == [
+        (TaskState.PENDING, 1),
+        (TaskState.PENDING, 0),
+    ]

@@ -40,6 +40,7 @@ OTHERS = {
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",
     "git": "a tool of others; the demo of s18 runs the same",
+    "yes": "feeds the small worker of s17; its demo does the same",
     "cp": "makes a folder of the learner",
     "cd": "goes there",
     "pipx": "a tool of others; tests/test_wheel.py installs the same wheel",
