@@ -15,6 +15,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -27,13 +28,19 @@ for __name in __all__:
             __locals[__name].__module__ = 'anthropic'
         except (TypeError, AttributeError):
             pass"""
+_IMPORT = Lock()
+"""Held by the thread that imports: each agent of a process loads the SDK in a thread of its own."""
 _CARRIED_OUT = ("_setup_logging()", "__locals = locals()", _RENAMING)  # by _LazyLoader
 
 
 def import_lazily() -> None:
     """Import the SDK with lazy packages, unless it was imported before. Where that fails, nothing has changed."""
-    if SDK in sys.modules:
-        return
+    with _IMPORT:
+        if SDK not in sys.modules:
+            _import_lazily()
+
+
+def _import_lazily() -> None:
     finder = _LazyFinder()
     sys.meta_path.insert(0, finder)
     try:

@@ -61,6 +61,35 @@ async def turn(folder: Path, *path: Path, **environ: str) -> tuple[int, list[str
     return code, modules
 
 
+def test_agents_that_load_the_sdk_at_the_same_time_wait_for_one_import() -> None:
+    program = """
+        import sys, time
+        from concurrent.futures import ThreadPoolExecutor
+        from importlib.abc import MetaPathFinder
+        from threading import Barrier
+        from harness.model.lazy_sdk import import_lazily
+
+        class SlowDisk(MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "anthropic":
+                    time.sleep(0.1)
+
+        sys.meta_path.insert(0, SlowDisk())
+        together = Barrier(8)
+
+        def load(_: int) -> str:
+            together.wait()
+            import_lazily()
+            import anthropic
+            return anthropic.AsyncAnthropic.__name__
+
+        with ThreadPoolExecutor(8) as threads:
+            assert set(threads.map(load, range(8))) == {"AsyncAnthropic"}
+        print(len([name for name in sys.modules if name.startswith("anthropic")]))
+    """
+    assert int(ran(program)) <= SDK_MODULES
+
+
 # ── packages of this form and of others ─────────────────────────────────────────────────────────────
 
 FILES = {

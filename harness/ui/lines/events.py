@@ -69,6 +69,7 @@ from harness.events import (
     SilenceHint,
     Source,
     TaskChanged,
+    TaskState,
     ThinkingOmitted,
     ToolOutcome,
     Transition,
@@ -129,8 +130,9 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again")
-        case TaskChanged(task=task, subject=subject, what="expire", text=why):
-            return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
+        case TaskChanged(task=task, subject=subject, what="expire", text=why, state=state):
+            now = "open again" if state is TaskState.PENDING else "set aside after too many attempts"
+            return Line("○", f"{task} is {now} ({why}): {subject}", Tone.TROUBLE)
         case PlanHandedOver():
             return Line("→", "a new conversation carries out the plan")
         case PlanReminded(steps=steps, left=left):

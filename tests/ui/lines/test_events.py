@@ -43,6 +43,8 @@ from harness.events import (
     SandboxFound,
     SandboxRefused,
     SettingChanged,
+    TaskChanged,
+    TaskState,
 )
 from harness.session import RUNGS
 from harness.ui.lines.events import ANSWERS, PROJECTIONS, line_of, recorded_line
@@ -94,6 +96,14 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
         (
             SettingChanged("sandbox_hosts", "a.example", removed=True),
             "→ commands in the sandbox ask about a.example again",
+        ),
+        (
+            TaskChanged("t2", "paint", TaskState.PENDING, "expire", "s1", "its turn ended", unblocked=("t2",)),
+            "○ t2 is open again (its turn ended): paint",
+        ),
+        (
+            TaskChanged("t2", "paint", TaskState.DEFERRED, "expire", "s1", "its turn ended", deferred=("t4",)),
+            "○ t2 is set aside after too many attempts (its turn ended): paint",
         ),
         (SettingChanged("permissions", "deny bash", removed=True), "→ permissions is now without deny bash"),
         (SandboxRefused("1", "path", "/etc/x", "work"), "⊘ the sandbox refused /etc/x"),
