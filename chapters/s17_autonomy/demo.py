@@ -44,9 +44,9 @@ async def share(shared: Yard) -> str:
     lines = [line for _, said, _ in ends for line in said]
     taken = [line.partition(" takes ")[2] for line in lines if " takes " in line]
     done = Counter(line.partition(": ")[2] for line in lines if " has " in line)
-    hers = next((text for text in taken if text.startswith("1: ")), "1 is not taken")
-    times = f"{len(done)} lamps are filled, the busiest {max(done.values(), default=0)} times"
-    return f"ben and cleo take {len(taken)} tasks, and {times.replace(' 1 times', ' once')}; also {hers}"
+    hers = next((text for text in taken if text.startswith("1: ")), "not 1")
+    times = "once" if max(done.values(), default=0) == 1 else "or more often"
+    return f"ben and cleo take {len(taken)} tasks, among them {hers}; {len(done)} lamps are filled, each {times}"
 
 
 async def late(shared: Yard) -> str:
