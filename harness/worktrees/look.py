@@ -36,6 +36,7 @@ _UNFINISHED = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
+    "sequencer": "cherry-pick or revert",
 }
 _LOCK = re.compile(r"harness: session (\S*) pid (\d+) started (\S*) on (.*)")
 
@@ -91,6 +92,8 @@ async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
     state = TreeState(held_by=tree.held_by(session), branch=tree.branch)
     if Path(os.path.realpath(tree.path)) != tree.path:
         return replace(state, odd="it is behind a link, which is not followed")
+    if not tree.head.strip("0"):
+        return replace(state, odd="its HEAD is no commit; make one there, or switch to a branch that has one")
     moved = await in_thread(partial(moves_of, tree.admin))
     unique, left = await _commits(git, tree, moved)
     state = replace(state, commits=unique, left_behind=left)

@@ -39,6 +39,8 @@ class CheckResult:
     output: str
 
 
+NO_HISTORY = "it has no commit in common with what it is merged into"
+
 RunCheck = Callable[[Path], Awaitable[CheckResult]]
 """Runs the check in a tree."""
 
@@ -91,13 +93,14 @@ class MergeQueue:
         here = await self._worktrees.repository()
         target = await self._git("symbolic-ref", "--quiet", "--short", "HEAD", cwd=here.top, fine=(0, 1))
         base = await self._git("rev-parse", "HEAD", cwd=here.top)
-        state = self._continued()
+        branches = await self._git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", cwd=here.common)
+        state = self._continued(branches.split("\n"))
         wanted = [await self._branch_of(name) for name in names] or list(await self.finished())
         known = (*state.waiting, *(one.branch for one in state.given_back))
         state = QueueState((*state.waiting, *(one for one in wanted if one not in known)), (), state.given_back)
         if not state.waiting:
             raise WorktreeError("There is nothing to merge: no worktree has commits of its own and no open changes.")
-        trial = await self._worktrees.enter(TRIAL)
+        trial = await self._worktrees.enter(TRIAL, queue=True)
         try:
             await self._to(trial, base)
             self._commits = {(): base}
@@ -138,6 +141,9 @@ class MergeQueue:
     async def _merge(self, trial: Worktree, state: QueueState, branch: str) -> str | None:
         """Merge a branch on top of what was tried; returns the conflict, or None."""
         before = (*state.accepted, *state.tried)
+        if not await self._git("merge-base", "HEAD", branch, cwd=trial.path, fine=(0, 1)):
+            self._emit(MergeDecided(branch, "conflict", NO_HISTORY))
+            return NO_HISTORY
         words = ("--no-ff", "--no-edit", "-m", f"Merge {branch}", branch)
         code, printed, complaint = await self._git.run("merge", *words, cwd=trial.path)
         conflict = None
@@ -179,13 +185,16 @@ class MergeQueue:
             return QueueResult((), done.given_back)
         commit = self._commits[done.accepted]
         code, said = 1, "HEAD is detached there"
-        if target:
+        now = await self._git("symbolic-ref", "--quiet", "--short", "HEAD", cwd=here.top, fine=(0, 1))
+        if now != target:
+            said = f"{now or 'no branch'} is checked out now"
+        elif target:
             code, printed, complaint = await self._git.run("merge", "--ff-only", "--quiet", commit, cwd=here.top)
             said = " ".join((complaint or printed).split())[:300]
         if code == 0:
             self._emit(MergeDecided("", "landed", f"{target} is at {commit[:10]}"))
             return QueueResult(done.accepted, done.given_back, landed=target)
-        moved = await self._git("rev-parse", "HEAD", cwd=here.top) != base
+        moved = now == target and await self._git("rev-parse", "HEAD", cwd=here.top) != base
         why = f"{target} has moved meanwhile" if moved else said
         ready = f"git -C {here.top} merge {BRANCH}{TRIAL}"
         self._emit(MergeDecided("", "ready", f"{why}; to take it: {ready}"))
@@ -204,10 +213,11 @@ class MergeQueue:
         data = {"waiting": [*state.accepted, *state.waiting], "given_back": given_back}
         replace_atomically(self._file, json.dumps(data).encode(), private=True)
 
-    def _continued(self) -> QueueState:
-        """What a killed program has left: accepted branches are merged first again, with one check."""
+    def _continued(self, branches: Sequence[str]) -> QueueState:
+        """What a killed program has left of these branches: accepted ones are merged first again, with one check."""
         try:
             data = json.loads(self._file.read_bytes())
-            return QueueState(tuple(data["waiting"]), (), tuple(GivenBack(*one) for one in data["given_back"]))
+            waiting = tuple(one for one in data["waiting"] if one in branches)
+            return QueueState(waiting, (), tuple(GivenBack(*one) for one in data["given_back"]))
         except (OSError, ValueError, KeyError, TypeError):
             return QueueState(())

@@ -32,6 +32,7 @@ from harness.worktrees.look import (
     ELSEWHERE,
     KEEPS,
     KEPT,
+    TRIAL,
     Worktree,
     lock_reason,
     look,
@@ -168,9 +169,12 @@ class Worktrees:
         return tree.path if self._here is None else (tree.path / self._here.below)
 
     async def state(self, tree: Worktree) -> TreeState:
-        """What a tree holds now. Raises WorktreeError."""
+        """What a tree holds now; where git cannot look at it, what git says. Raises WorktreeError."""
         here = await self.repository()
-        return await look(self.git, tree, here.top, self._session)
+        try:
+            return await look(self.git, tree, here.top, self._session)
+        except WorktreeError as error:
+            return TreeState(odd=str(error).rstrip("."), held_by=self.held(tree))
 
     async def removal(self, name: str) -> Removal:
         """What it would mean to remove a tree now. Raises WorktreeError."""
@@ -183,16 +187,21 @@ class Worktrees:
 
     # ── make ────────────────────────────────────────────────────────────────────────────────────
 
-    async def enter(self, name: str = "", *, base: str = "HEAD", copies: Sequence[str] = ()) -> Worktree:
+    async def enter(
+        self, name: str = "", *, base: str = "HEAD", copies: Sequence[str] = (), queue: bool = False
+    ) -> Worktree:
         """A tree to work in, locked for this process: the one with this name, or a new one.
 
         Args:
             name: empty: the first free one of t1, t2, ….
             base: the commit that a new one begins with.
             copies: patterns of ignored files that a new one needs as well, such as .env.
+            queue: it is for the merge queue, whose name is its own.
 
         Raises WorktreeError.
         """
+        if name and (problem := name_problem(name, () if queue else (TRIAL,))):
+            raise WorktreeError(f"A worktree cannot be called {name!r}: {problem}.")
         async with self._alone() as here:
             trees = await self.trees()
             names = await self._taken(here, trees)
@@ -245,10 +254,16 @@ class Worktrees:
         if not os.path.lexists(tree.path / ".git"):
             replace_atomically(tree.path / ".git", f"gitdir: {tree.admin}\n".encode())
         if not (tree.admin / "index").exists():
-            await self.git(*tree.arguments, "read-tree", "HEAD", cwd=tree.path)
+            await self._index(tree, "HEAD")
         await self.git(*tree.arguments, "checkout-index", "--all", "--quiet", cwd=tree.path, fine=(0, 1))
         if not tree.base:
             await self.git("update-ref", f"{BASE}{tree.path.name}", tree.head, cwd=here.common)
+
+    async def _index(self, tree: Worktree, commit: str) -> None:
+        """Let the index of a tree be that of a commit; files that a sparse checkout leaves out are not missing."""
+        await self.git(*tree.arguments, "read-tree", commit, cwd=tree.path)
+        if (tree.admin / "info" / "sparse-checkout").exists():
+            await self.git(*tree.arguments, "sparse-checkout", "reapply", cwd=tree.path, fine=(0, 1, 128))
 
     async def _lock(self, tree: Worktree, reason: str) -> None:
         """Lock a tree for this reason; an empty one unlocks it."""
@@ -306,14 +321,14 @@ class Worktrees:
             kept, closing = await self._keep_contents(here, tree)
         if tree.path.is_dir():
             await self.git("update-ref", "--no-deref", "HEAD", closing, cwd=tree.admin)
-            await self.git(*tree.arguments, "read-tree", closing, cwd=tree.path)
+            await self._index(tree, closing)
         await self._lock(tree, "")
         try:
             await self.git("worktree", "remove", str(tree.path), cwd=here.common)
         except WorktreeError:
             if tree.branch and tree.path.is_dir():
                 await self.git("symbolic-ref", "HEAD", f"refs/heads/{tree.branch}", cwd=tree.admin)
-                await self.git(*tree.arguments, "read-tree", "HEAD", cwd=tree.path)
+                await self._index(tree, "HEAD")
             raise
         await self._forget(here, tree)
         return kept
@@ -333,9 +348,15 @@ class Worktrees:
             if not tree.path.is_dir():
                 kept = closing = await self.git(*commit, f"{tree.head}^{{tree}}", cwd=here.common, variables=IDENTITY)
             else:
-                await run("read-tree", tree.head)
-                await run("add", "--all", ".")
-                kept = closing = await run(*commit, await run("write-tree"))
+                # what is only in the index is found there alone; with conflicts in it, it is no tree
+                staged = await self.git(*tree.arguments, "write-tree", cwd=tree.path, fine=(0, 128))
+                await run("read-tree", staged or tree.head)
+                await run("add", "--all", "--sparse", ".")
+                held, first = await run("write-tree"), await run("rev-parse", f"{tree.head}^{{tree}}")
+                if staged not in ("", held, first):
+                    index = await run("commit-tree", "-m", f"{message}: its index", "-p", tree.head, staged)
+                    commit = (*commit, "-p", index)
+                kept = closing = await run(*commit, held)
                 links = submodules_in(await run("ls-files", "-z", "--stage"))
                 if links:  # git removes no tree with submodules in its index, also where none is checked out
                     await run("update-index", "--force-remove", "--", *links)
@@ -387,12 +408,15 @@ class Worktrees:
         if not await in_thread(self.folder.is_dir):
             return ()
         left: list[tuple[Worktree, Removal]] = []
-        for tree in await self.trees():
-            if tree.kept or tree.held_by():
+        for listed in await self.trees():
+            if listed.kept or listed.held_by():
                 continue
             if len(left) == most:
                 break
             async with self._alone() as here:
+                tree = next((one for one in await self.trees() if one.name == listed.name), None)
+                if tree is None or tree.kept or tree.held_by():  # another process was first
+                    continue
                 if not tree.base:
                     await self._restore(here, tree)
                 found = removal(await self.state(tree))

@@ -212,6 +212,29 @@ def _staged(at: Place) -> None:
     written(at.path / "f", "and changed\n")
 
 
+def _only_staged(at: Place) -> None:
+    written(at.path / "g", "only in the index\n")
+    written(at.path / "a.key", "ignored, and added by force\n")
+    git(at.path, "add", "--force", "g", "a.key")
+    (at.path / "g").unlink()
+
+
+def _sparse(at: Place) -> None:
+    committed(at.path, "there/g")
+    git(at.path, "sparse-checkout", "set", "here")
+    written(at.path / "there" / "new", "outside of the sparse checkout\n")
+
+
+def _picking(at: Place) -> None:
+    git(at.main, "switch", "-q", "-c", "other")
+    picked = [committed(at.main, "f", "A\n"), committed(at.main, "f", "B\n")]
+    committed(at.path, "f", "own\n")
+    git(at.path, "cherry-pick", *picked, fine=(1,))
+    git(at.path, "add", "f")
+    git(at.path, "commit", "-qm", "one of two")
+    git(at.main, "switch", "-q", "main")
+
+
 def _other_branch(at: Place) -> None:
     git(at.path, "switch", "-q", "-c", "mine")
     committed(at.path, "g", "mine\n")
@@ -221,6 +244,9 @@ STATES: dict[str, tuple[Callable[[Place], object], str]] = {
     "unchanged": (lambda at: None, "free"),
     "dirty": (lambda at: written(at.path / "f", "changed\n"), "kept"),
     "staged": (_staged, "kept"),
+    "only staged": (_only_staged, "kept"),
+    "sparse": (_sparse, "kept"),
+    "cherry-pick": (_picking, "forbidden"),
     "deleted": (lambda at: (at.path / "f").unlink(), "kept"),
     "untracked": (lambda at: written(at.path / "new" / "g"), "kept"),
     "ignored": (lambda at: written(at.path / "a.key"), "lost"),

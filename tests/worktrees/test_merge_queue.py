@@ -95,7 +95,7 @@ async def test_without_names_all_finished_trees_are_merged_and_no_others(tmp_pat
             await queue.run()
 
 
-@pytest.mark.parametrize("how", ["moved", "in the way", "detached"])
+@pytest.mark.parametrize("how", ["moved", "in the way", "detached", "switched"])
 async def test_what_is_no_fast_forward_waits_for_the_user(tmp_path: Path, how: str) -> None:
     async with place(tmp_path) as at:
         names = await finished(at, MIXED[:1])
@@ -104,6 +104,8 @@ async def test_what_is_no_fast_forward_waits_for_the_user(tmp_path: Path, how: s
             async def __call__(self, tree: Path) -> CheckResult:
                 if how == "moved":
                     committed(at.main, "g", "mine\n")
+                if how == "switched":
+                    git(at.main, "switch", "-q", "-c", "feature")
                 return await super().__call__(tree)
 
         if how == "in the way":
@@ -120,6 +122,18 @@ async def test_what_is_no_fast_forward_waits_for_the_user(tmp_path: Path, how: s
         if how != "moved":
             assert (git(at.main, "rev-parse", "HEAD"), git(at.main, "status", "--porcelain")) == before
         assert git(at.main, "show", "harness/merge-queue:b1") == "fine"
+
+
+async def test_what_cannot_be_merged_at_all_is_given_back_and_holds_up_nothing(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        names = await finished(at, MIXED[:1])
+        git(at.path, "switch", "-q", "--orphan", "fresh")
+        committed(at.path, "o", "no history\n")
+        (at.worktrees.folder / f"{TRIAL}.json").write_text('{"waiting": ["harness/gone"], "given_back": []}')
+        queue, _ = queue_of(at, Checks())
+        result = await queue.run(["work", *names])
+        assert (result.accepted, result.landed) == (("harness/b1",), "main")
+        assert [(one.branch, one.why) for one in result.given_back] == [("fresh", "conflict")]
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])

@@ -35,6 +35,7 @@ FEW = (
     "ignored",
     "detached",
     "amended and reset",
+    "only staged",
     "rebase",
     "submodule elsewhere",
     "a link out",
@@ -80,6 +81,8 @@ async def test_no_command_loses_a_commit_or_a_file_that_was_not_listed(tmp_path:
     async with place(tmp_path) as at:
         change(at)
         before = snapshot(at)
+        entries = (line.split() for line in git(at.path, "ls-files", "--stage").splitlines())
+        staged = {blob for mode, blob, *_ in entries if mode != "160000"}
         found = await at.worktrees.removal("work")
         assert worst(found) == expected, found
         match how:
@@ -103,6 +106,7 @@ async def test_no_command_loses_a_commit_or_a_file_that_was_not_listed(tmp_path:
         assert at.path.exists() is not gone
         if gone:
             assert_nothing_is_lost(at, before, found.lost)
+            assert staged <= at.contents(), "what is only in the index is nowhere"
         else:
             assert snapshot(at) == before
         assert (at.main.parent / "outside" / "precious").exists() is (name == "a link out")
@@ -209,6 +213,14 @@ async def test_where_there_can_be_no_worktree_one_sentence_says_why(tmp_path: Pa
     assert git(main, "for-each-ref", "refs/harness") == ""
 
 
+@pytest.mark.parametrize("name", ["merge-queue", "Merge-Queue", "merge-queue/mine"])
+async def test_the_name_of_the_merge_queue_is_its_own(tmp_path: Path, name: str) -> None:
+    async with place(tmp_path) as at:
+        await at.worktrees.enter("merge-queue", queue=True)
+        with pytest.raises(WorktreeError, match=r"cannot be called .*: it is in use \(merge-queue\)"):
+            await at.worktrees.enter(name)
+
+
 async def test_a_repository_that_names_programs_needs_trust(tmp_path: Path) -> None:
     main, ran = repository(tmp_path / "main"), tmp_path / "ran"
     written(main / ".git" / "info" / "attributes", "* filter=own\n")
@@ -277,6 +289,46 @@ async def test_kept_commits_age_only_where_everything_is_elsewhere_as_well(tmp_p
         await at.worktrees.leave("last")
         left = git(at.main, "for-each-ref", "--format=%(refname)", KEPT).split()
         assert left == [f"{KEPT}last", f"{KEPT}unique"]
+
+
+async def test_a_tree_that_git_cannot_look_at_stays_and_hides_no_other(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        git(at.path, "switch", "-q", "--orphan", "fresh")
+        other = await at.worktrees.enter("other")
+        (other.admin / "index").write_bytes(b"no index")
+        for tree in (at.tree, other):
+            assert await at.worktrees.leave(tree.name)
+        said = {tree.name: found.forbidden for tree, found in await at.worktrees.orphans()}
+        assert said["work"] == ("its HEAD is no commit; make one there, or switch to a branch that has one",)
+        assert "index file smaller than expected" in said["other"][0]
+        assert (at.path.is_dir(), other.path.is_dir()) == (True, True)
+
+
+async def test_a_session_that_begins_while_another_looks_for_orphans_keeps_its_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git itself lets the other session lock the tree, right behind the first list."""
+    async with place(tmp_path) as at:
+        await at.worktrees.leave("work")
+        tree = await at.worktrees.enter("work")
+        dead = "harness: session d pid 999999999 started 1 on " + tree.lock.partition(" on ")[2]
+        await at.worktrees._lock(tree, dead)
+        real, done = shutil.which("git"), tmp_path / "done"
+        ours = f"{real} -C {at.main} worktree"
+        swap = f"{ours} unlock {at.path}; {ours} lock --reason '{tree.lock}' {at.path}"
+        program = written(
+            tmp_path / "programs" / "git",
+            f"""#!/bin/sh
+{real} "$@"; code=$?
+case "$*" in *"worktree list"*) [ -e {done} ] || {{ touch {done}; {swap}; }} ;; esac
+exit $code
+""",
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+        assert await at.worktrees.orphans() == ()
+        assert done.exists()
+        assert at.path.is_dir()
 
 
 async def test_eight_at_once_make_and_remove_trees_of_one_repository(tmp_path: Path) -> None:
