@@ -217,8 +217,6 @@ class UserCommands:
         self._signals.reset()
         shared = self._core.shared
         check = check_runner(self._core.settings, shared.rules, shared.processes)
-        if check is None:
-            self._conversation.emit(Notice("info", "check_command is not set, so nothing is tested."))
         queue = MergeQueue(worktrees, check, self._conversation.emit)
         result = await unless(self._signals.interrupt, queue.run(names))
         if result is None:

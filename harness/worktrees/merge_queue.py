@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.files import replace_atomically
-from harness.events import Event, MergeDecided
+from harness.events import Event, MergeDecided, Notice
 from harness.policies.worktrees.merge_queue import (
     Check,
     Finish,
@@ -92,7 +92,6 @@ class MergeQueue:
         """Merge the branches of these worktrees, in this order; none: all that are finished. Raises WorktreeError."""
         here = await self._worktrees.repository()
         target = await self._git("symbolic-ref", "--quiet", "--short", "HEAD", cwd=here.top, fine=(0, 1))
-        base = await self._git("rev-parse", "HEAD", cwd=here.top)
         branches = await self._git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", cwd=here.common)
         state = self._continued(branches.split("\n"))
         wanted = [await self._branch_of(name) for name in names] or list(await self.finished())
@@ -100,6 +99,9 @@ class MergeQueue:
         state = QueueState((*state.waiting, *(one for one in wanted if one not in known)), (), state.given_back)
         if not state.waiting:
             raise WorktreeError("There is nothing to merge: no worktree has commits of its own and no open changes.")
+        base = await self._git("rev-parse", "HEAD", cwd=here.top)
+        if self._check is None:
+            self._emit(Notice("info", "check_command is not set, so nothing is tested."))
         trial = await self._worktrees.enter(TRIAL, queue=True)
         try:
             await self._to(trial, base)

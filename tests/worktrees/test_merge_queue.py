@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Event, MergeDecided
+from harness.events import Event, MergeDecided, Notice
 from harness.worktrees import WorktreeError, Worktrees
 from harness.worktrees.look import TRIAL
 from harness.worktrees.merge_queue import CheckResult, MergeQueue
@@ -122,6 +122,13 @@ async def test_what_is_no_fast_forward_waits_for_the_user(tmp_path: Path, how: s
         if how != "moved":
             assert (git(at.main, "rev-parse", "HEAD"), git(at.main, "status", "--porcelain")) == before
         assert git(at.main, "show", "harness/merge-queue:b1") == "fine"
+
+
+async def test_without_a_check_a_line_says_that_nothing_is_tested(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        names, events = await finished(at, MIXED[:1]), list[Event]()
+        assert (await MergeQueue(at.worktrees, None, events.append).run(names)).landed == "main"
+        assert events[0] == Notice("info", "check_command is not set, so nothing is tested.")
 
 
 async def test_what_cannot_be_merged_at_all_is_given_back_and_holds_up_nothing(tmp_path: Path) -> None:

@@ -118,4 +118,4 @@ def _files(names: Sequence[str], kind: str) -> str:
 
 def _named(names: Sequence[str]) -> str:
     more = f", … ({len(names) - MOST_NAMED} more)" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return ", ".join(name.replace("\n", "\\n") for name in names[:MOST_NAMED]) + more

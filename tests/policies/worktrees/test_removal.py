@@ -95,3 +95,8 @@ def test_the_lines_name_files_and_say_how_many_more_there_are() -> None:
     assert removal(TreeState(commits=1)).kept == ("1 commit of a detached HEAD, on no branch",)
     assert removal(TreeState(commits=2, branch="b")).lines == ("stays in the repository: 2 commits on b, not merged",)
     assert Removal(("x",), ("y",), ()).lines == ("cannot be removed: x", "would be lost: y")
+
+
+def test_a_line_end_in_the_name_of_a_file_begins_no_line() -> None:
+    (line,) = removal(TreeState(untracked=("a\nwould be lost: b",))).lines
+    assert line == "stays in the repository: 1 untracked file: a\\nwould be lost: b"
