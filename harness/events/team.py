@@ -7,18 +7,24 @@ from harness.events.catalogue import Event
 
 __all__ = [
     "Address",
+    "ClaimEnd",
+    "ClaimEnded",
+    "ClaimsSwitched",
+    "GoalEnded",
     "MailDelivered",
     "MailKind",
     "MailReturned",
     "MailSent",
     "MemberAnswered",
     "MemberChanged",
+    "MemberClaimed",
     "MemberStarted",
     "MemberState",
     "RequestChanged",
     "RequestKind",
     "RequestMade",
     "RequestState",
+    "RespawnDecided",
 ]
 
 
@@ -203,3 +209,84 @@ class RequestChanged(Event):
     """The answer, or the reason."""
     digest: str = ""
     """Of a plan that the user changed while agreeing: the digest of the text that counts."""
+
+
+# ── tasks of the board that members claim ───────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsSwitched(Event):
+    """From now on idle members claim ready tasks of the board, or they no longer do."""
+
+    on: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberClaimed(Event):
+    """A task of the board was claimed for an idle member, which works on it now."""
+
+    member: Address
+    task: str
+    """Its id on the board, such as "t12"."""
+    subject: str
+    attempt: int = 1
+    """1: nobody has tried it before."""
+
+
+class ClaimEnd(StrEnum):
+    """How the claim of a member ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    DEFERRED = "deferred"
+    """Set aside, with the reason."""
+    GIVEN_BACK = "given_back"
+    """The task is ready again."""
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimEnded(Event):
+    """A member works on its task of the board no longer."""
+
+    member: Address
+    task: str
+    end: ClaimEnd
+    why: str = ""
+    """One line: what shows that it is done, or why it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RespawnDecided(Event):
+    """A member has failed at work: it goes on, a new generation of it begins, or neither."""
+
+    member: Address
+    """The one that failed."""
+    what: str
+    """ "go on", "respawn" or "stop"."""
+    why: str
+    after_s: float = 0.0
+    """Seconds before it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalEnded(Event):
+    """Nothing follows by itself: each task of the board has ended, was set aside, or waits for one that was."""
+
+    done: tuple[str, ...] = ()
+    """Each task in a line: id, subject, and what shows that it is done."""
+    failed: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    """After too many attempts, or by the user, with the reason."""
+    deferred: tuple[str, ...] = ()
+    """They wait for tasks that failed or were set aside."""
+    left: tuple[str, ...] = ()
+    """Not ended: a limit was reached, or nobody may claim them."""
+    tokens: int = 0
+    """Of all members."""
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    """Requests without a known price."""
+    denied: tuple[str, ...] = ()
+    """Calls that were not allowed, each with why."""
