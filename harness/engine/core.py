@@ -18,7 +18,7 @@ from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules
-from harness.events import Effort
+from harness.events import Effort, Event
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
 from harness.model.prompt import Instructions
@@ -36,6 +36,7 @@ from harness.tools.tool import Tool
 if TYPE_CHECKING:
     from harness.mcp.servers import McpServers
     from harness.tasks import TaskBoard
+    from harness.tasks.work import RefusesTask, TaskWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,14 @@ class Seat(Protocol):
 
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money of the team is spent."""
+        ...
+
+    def board(self, refuses: "RefusesTask | None") -> "TaskWork | None":
+        """Its work on the board, which outlives its agent; None: the agent has its own. `refuses`: asks hooks."""
+        ...
+
+    def on_event(self, event: Event) -> None:
+        """An event of its agent."""
         ...
 
 

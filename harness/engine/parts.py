@@ -134,7 +134,7 @@ class AgentParts:
                 closing.push_async_callback(self.background.aclose)
             closing.push_async_callback(self.calls.aclose)
             if self.board is not None:
-                closing.push_async_callback(self.board.aclose)
+                closing.push_async_callback(self.board.agent_closed)
 
 
 @dataclass(frozen=True, slots=True)

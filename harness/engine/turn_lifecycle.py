@@ -155,7 +155,7 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
             Notice("warning", f"{text} of this model; set its parser of tool calls, or use another model.")
         )
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
-        await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
+        await parts.board.turn_ended(f"the turn of its agent ended: {stop.reason}")
     _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, _working_time(parts)))
 

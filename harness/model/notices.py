@@ -249,6 +249,28 @@ def member_prompt(name: str, role: str, *, own_tree: bool = False, plans: bool =
     return _MEMBER.format(name=name, role=f": {role}" if role else "") + more
 
 
+def claimed_task(text: str) -> str:
+    """The prompt of a member for which a task of the board was claimed; `text`: all of the task."""
+    return (
+        f"You have claimed this task of the board:\n\n{text}\n\nDo it now. End it with task_update: completed with "
+        "what you checked, after a command that shows it; failed with why; or pending, if somebody else should take it. "
+        "If you end your turn without that, it is given back."
+    )
+
+
+def kept_task(text: str) -> str:
+    """The prompt of a member that goes on with its task after a fault of the model."""
+    return f"The model could not be reached. Go on with your task of the board:\n\n{text}"
+
+
+def branch_given_back(output: str) -> str:
+    """The prompt of a member whose branch could not be merged, with the conflict or the output of the check."""
+    return (
+        "Your branch was not merged, so your task is not completed. Mend it in your worktree: for a conflict, merge "
+        f"the branch of the user into yours. Commit, then complete the task again.\n\n{_fenced('output', output)}"
+    )
+
+
 def mail_text(id: int, sender: str, kind: str, body: str) -> str:
     """A message as its recipient reads it; the body can neither close its tag nor open another one."""
     return _fenced("mail", body, id=str(id), kind=kind, **{"from": sender})

@@ -13,7 +13,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.subagents.reports import SubagentReport
 from harness.engine.subagents.subagents import ScriptTask
 from harness.engine.turn_lifecycle import LedEnd
-from harness.events import AgentEnd, Notice, PhaseStarted, ScriptResult, TransitionCode
+from harness.events import AgentEnd, Event, Notice, PhaseStarted, ScriptResult, TransitionCode
 from harness.plan_script.plan import AgentFailed, AgentOrder, Main, Plan, Unanswered
 from harness.plan_script.record import ScriptRecord, call_id, ended_unrecorded
 from harness.policies.recovery import Stop, TurnState
@@ -42,6 +42,12 @@ class _PlanSeat:
 
     async def deliver(self, conversation: Conversation) -> None:
         """There is no mail."""
+
+    def board(self, refuses: object) -> None:
+        """Each agent has its own work on the board."""
+
+    def on_event(self, event: Event) -> None:
+        """Nothing depends on it."""
 
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn of an agent because the money of the plan is spent."""

@@ -241,6 +241,8 @@ class Settings(BaseModel):
     """Members that a session may have at the same time. `max_subagents` counts all that it has started."""
     team_budget_usd: Dollars | None = None
     """Cost budget of all members together; unset: the rest of the session's budget."""
+    team_claims: Switch = True
+    """Idle members claim ready tasks of the board. `/team claims off` ends that for a session."""
     team_wait_s: Seconds = 1_800.0
     """Seconds that `harness -p` waits for members after the answer, in all; then they are stopped."""
     schedule: Switch = True

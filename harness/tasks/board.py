@@ -159,7 +159,8 @@ class TaskBoard:
         def attempt(connection: SqlConnection) -> Changes | Refused:
             if id:
                 return self._decided(id, decide, connection)
-            found = connection.execute(NEXT, (actor.name,)).fetchone()
+            meant = ("", actor.name, *sorted(actor.also))
+            found = connection.execute(NEXT.format(", ".join("?" for _ in meant)), meant).fetchone()
             if found is None:
                 return Refused("No task is ready: all are claimed, blocked, deferred or done.")
             return self._decided(f"t{found[0]}", decide, connection)
@@ -436,7 +437,7 @@ class TaskBoard:
 DAMAGED = "The record of task t{} in {} is damaged and was set aside; the others are kept."
 PLACES = ", ".join("?" * 12)
 NEXT = """
-SELECT number FROM tasks WHERE state = 'pending' AND assignee IN ('', ?) AND NOT EXISTS (
+SELECT number FROM tasks WHERE state = 'pending' AND assignee IN ({}) AND NOT EXISTS (
     SELECT 1 FROM needs JOIN tasks AS needed ON needed.number = need
     WHERE task = tasks.number AND needed.state != 'completed'
 ) ORDER BY priority, number LIMIT 1

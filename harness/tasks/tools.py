@@ -235,6 +235,7 @@ def _change_lines(change: Changes) -> list[str]:
         lines.append(f"Can be claimed now: {', '.join(f't{number}' for number in change.unblocked)}.")
     if change.deferred:
         lines.append(f"Wait for it: {', '.join(f't{number}' for number in change.deferred)}.")
+    lines += [change.said] if change.said else []
     return lines
 
 

@@ -14,6 +14,8 @@ from harness.tasks.board import BoardError, HistoryLine, TaskBoard
 from harness.tasks.lines import MOST_LISTED, line_of, text_of, tree_lines
 
 T = TypeVar("T")
+RefusesTask = Callable[[HookPoint, Json], Awaitable[str]]
+"""Says why a task may not be created or completed; empty: it may."""
 RENEWALS = 3
 """How often a claim is renewed within its lease."""
 WATCH_S = 10.0
@@ -31,7 +33,7 @@ class TaskWork:
         *,
         emit: Callable[[Event], None],
         wake: Callable[[str, str], None] = lambda actor, sentence: None,
-        refuses: Callable[[HookPoint, Json], Awaitable[str]] | None = None,
+        refuses: RefusesTask | None = None,
     ) -> None:
         """
         Args:
@@ -86,13 +88,18 @@ class TaskWork:
 
     async def act(self, id: str, action: TaskAction, text: str = "", edit: TaskEdit | None = None) -> Changes | Refused:
         """End, defer, release or reopen a task, with `edit` after that edit: both or nothing."""
-        if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
-            fields = {"id": task.id, **self._hook_fields(task.subject, task.description, text)}
-            if why := await self._objection(HookPoint.TASK_COMPLETED, fields):
-                return Refused(f"A hook does not accept {task.id} as completed: {why}")
+        task = (await self.tasks()).get(number_of(id) or 0) if action is TaskAction.COMPLETE else None
+        if task is not None and (refused := await self.not_completed(task, text)) is not None:
+            return refused
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
         return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence, edit=edit))
+
+    async def not_completed(self, task: Task, text: str) -> Refused | None:
+        """Why a task is not accepted as completed; None: it is."""
+        fields = {"id": task.id, **self._hook_fields(task.subject, task.description, text)}
+        why = await self._objection(HookPoint.TASK_COMPLETED, fields)
+        return Refused(f"A hook does not accept {task.id} as completed: {why}") if why else None
 
     async def delete(self, id: str) -> Changes | Refused:
         """Remove a task that no other one needs."""
@@ -146,7 +153,8 @@ class TaskWork:
         return text_of(task, standings(tasks).get(task.number), tasks, await self.history(task.id))
 
     async def open_tasks(self) -> str:
-        """The open tasks as lines, the most urgent first; empty if there is none, or the board cannot be read."""
+        """The open tasks as lines, the most urgent first, and the whole text of those that it holds; empty if there is
+        none, or the board cannot be read."""
         try:
             tasks = await self.tasks()
         except BoardError as error:
@@ -155,13 +163,23 @@ class TaskWork:
         positions = standings(tasks)
         chosen = [task for task in tasks.values() if task.state not in ENDED]
         lines = [line_of(task, positions.get(task.number), tasks) for task in chosen[:MOST_LISTED]]
-        return "\n".join([*lines, *([f"… and {len(chosen) - len(lines)} more"] if len(chosen) > len(lines) else [])])
+        more = [f"… and {len(chosen) - len(lines)} more"] if len(chosen) > len(lines) else []
+        held = [f"\nYou hold:\n{text_of(tasks[number], None, tasks)}" for number in self._claims if number in tasks]
+        return "\n".join([*lines, *more, *held])
 
     async def history(self, id: str) -> tuple[HistoryLine, ...]:
         """The changes of a task, oldest first."""
         return await in_thread(lambda: self.board.history(id))
 
     # ── end ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def turn_ended(self, why: str) -> None:
+        """A turn of its agent has ended in a way after which others may take its tasks."""
+        await self.give_back(why)
+
+    async def agent_closed(self) -> None:
+        """Its agent is closed."""
+        await self.aclose()
 
     async def aclose(self, why: str = "its agent has ended") -> None:
         """Return what it holds, and stop."""
@@ -203,12 +221,13 @@ class TaskWork:
         """Tell of tasks that are ready since version `seen` of the board; returns its version."""
         if not self.board.place.exists() or (version := await in_thread(self.board.version)) == seen:
             return seen
-        ready = _ready_for(self.actor, await in_thread(self.board.tasks))
+        self._count(tasks := await in_thread(self.board.tasks))
+        ready = _ready_for(self.actor, tasks)
         if seen is None:
-            self._known |= ready
-        for sentence in sorted(ready - self._known):
-            self.notify(self.actor.name, sentence)
-        self._known &= ready
+            self._known |= ready.keys()
+        for sentence in sorted(ready.keys() - self._known):
+            self.notify(ready[sentence], sentence)
+        self._known &= ready.keys()
         return version
 
     # ── claims and events ───────────────────────────────────────────────────────────────────────
@@ -277,12 +296,12 @@ def _can_be_claimed(task: Task) -> str:
     return f"{task.id} can be claimed now: {task.subject}"
 
 
-def _ready_for(actor: Actor, tasks: Tasks) -> set[str]:
+def _ready_for(actor: Actor, tasks: Tasks) -> dict[str, str]:
     """A sentence for each task that an agent, or a subagent which it leads, is to claim or has created, and that has
-    become ready: not for those that it created so."""
+    become ready: not for those that it created so. With who is to read it, its assignee or else its creator."""
     ready = (tasks[number] for number, one in standings(tasks).items() if one.standing is Standing.READY)
     return {
-        _can_be_claimed(task)
+        _can_be_claimed(task): task.assignee or task.creator
         for task in ready
         if actor.answers_for(task.assignee or task.creator)
         and (task.needs or task.updated_at > task.created_at or not actor.answers_for(task.creator))

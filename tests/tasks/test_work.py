@@ -132,7 +132,7 @@ async def test_a_session_is_notified_of_what_its_subagents_created_also_when_the
         one.board.claim(bob, "t1")
         one.board.act("t1", TaskAction.COMPLETE, bob, text="seen")
         await one.look()
-        assert one.woken == [("s1", "t2 can be claimed now: b"), ("s1", "t3 can be claimed now: c")]
+        assert one.woken == [("s1", "t2 can be claimed now: b"), ("s1/a1", "t3 can be claimed now: c")]
 
 
 async def test_a_board_that_cannot_be_read_is_reported_once_and_looked_at_again(tmp_path: Path) -> None:

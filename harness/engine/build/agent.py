@@ -169,6 +169,9 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
     yield parts.loops.on_event
     # Counts steps since the plan was written; nothing depends on it.
     yield parts.plan_reminder.on_event
+    if core.seat is not None:
+        # What shows that a task is done; nothing depends on it before the next call.
+        yield core.seat.on_event
 
 
 # ── steps ───────────────────────────────────────────────────────────────────────────────────────────
@@ -297,17 +300,20 @@ def _board(
     from harness.policies.tasks.task import Actor, Role
     from harness.tasks.work import TaskWork
 
-    actor = Actor(f"{core.session}/{core.id}") if core.is_subagent else Actor(core.session, Role.LEAD)
+    # Other processes use the board as well, so its moments are those of the machine.
+    refuses = hooks.refuses_task if hooks is not None else None
+    if core.seat is not None and (work := core.seat.board(refuses)) is not None:
+        return work
+    lead = Actor(core.session, Role.LEAD, frozenset({"lead"}))
+    actor = Actor(f"{core.session}/{core.id}") if core.is_subagent else lead
     wake: Callable[[str, str], None]
     if background is not None:
-        wake = partial(_wake, core, background.inbox)
+        wake = partial(_wake, core, background)
     else:
         assert parent is not None, "the agent of a session has its background"
         assert parent.parts.board is not None, "a subagent shares the board of its parent"
         wake = parent.parts.board.notify
     emit = (core.parent or core).conversation.emit
-    # Other processes use the board as well, so its moments are those of the machine.
-    refuses = hooks.refuses_task if hooks is not None else None
     return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=refuses)
 
 
@@ -320,10 +326,11 @@ def _mcp(core: AgentCore) -> "McpTools | None":
     return McpTools(core, core.shared.mcp)
 
 
-def _wake(core: AgentCore, inbox: Inbox, actor: str, text: str) -> None:
-    """Let the model of the session read that a task is ready; its subagents are led by it."""
-    if actor.partition("/")[0] == core.session:
-        inbox.arrive(ArrivalKind.TASK_READY, "board", text)
+def _wake(core: AgentCore, background: BackgroundWork, actor: str, text: str) -> None:
+    """Let the model of the session read that a task is ready; its subagents are led by it. What members claim is not
+    its concern."""
+    if actor == "lead" or (actor.partition("/")[0] == core.session and not background.members_claim):
+        background.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
 
 
 def _tools(

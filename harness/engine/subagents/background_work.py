@@ -81,6 +81,12 @@ class BackgroundWork:
         return self._core.settings.team or self._conversation.state.team
 
     @property
+    def members_claim(self) -> bool:
+        """Members claim ready tasks of the board."""
+        claims = self._team.claims if self._team is not None else None
+        return claims is not None and claims.active
+
+    @property
     def team(self) -> "Team":
         """The members of the session, made on first use. Raises HarnessError where it may have none."""
         if self._team is None:
@@ -110,7 +116,9 @@ class BackgroundWork:
     @property
     def busy(self) -> bool:
         """Something runs that no call waits for."""
-        return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)
+        claims = self._team.claims if self._team is not None else None
+        works = self.subagents.running or (claims is not None and claims.busy)
+        return bool(works) or any(row.state in AT_WORK for row in self.commands.rows)
 
     async def ongoing(self) -> tuple[Json, ...]:
         """Work that outlasts the turn, as stop hooks read it (`HookCall.background`)."""

@@ -5,7 +5,7 @@ Only an answer is reported as an answer. Every other end "did not finish", with 
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,8 @@ from harness.events import (
     AgentMoved,
     Effort,
     Event,
+    FaultKind,
+    FaultOccurred,
     Json,
     Message,
     MessageAdded,
@@ -135,6 +137,10 @@ class SubagentReport:
     """Requests without a known price."""
     ended_processes: tuple[SurvivingProcess, ...] = ()
     """Left running by its commands, and ended with it."""
+    code: TransitionCode | None = None
+    """How its turn ended; None: it had no end."""
+    fault: FaultKind | None = None
+    """The fault of the model that ended it; None: another reason."""
 
     @property
     def answered(self) -> bool:
@@ -170,6 +176,7 @@ def report_of(ended: TurnEnded, messages: Sequence[Message]) -> SubagentReport:
         ended.cost_usd,
         ended.duration_s,
         ended.unpriced,
+        code=ended.code,
     )
 
 
@@ -278,11 +285,13 @@ class Follower:
         self._step = 0
         self._replies: list[Message] = []
         self._ended: TurnEnded | None = None
+        self._fault: FaultKind | None = None
 
     def report(self, failure: str) -> SubagentReport:
         """How the task ended; `failure` says why where the turn had no end."""
         if self._ended is not None:
-            return report_of(self._ended, self._replies)
+            fault = self._fault if self._ended.code is TransitionCode.API_ERROR else None
+            return replace(report_of(self._ended, self._replies), fault=fault)
         spent = self._spent
         return SubagentReport(
             AgentEnd.FAILED,
@@ -303,6 +312,8 @@ class Follower:
                 self._asking.add_spend_of_subagent(before, event)
             case MessageAdded(message=message, origin=Origin.REPLY):
                 self._replies.append(message)
+            case FaultOccurred(fault=fault):
+                self._fault = fault.kind
             case TurnEnded():
                 self._ended = event
                 self._asking.denials += event.denials

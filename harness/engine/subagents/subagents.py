@@ -67,6 +67,10 @@ LEFT = SubagentReport(AgentEnd.CANCELLED, "it was at work when the session was l
 """The program ended without a chance to say anything."""
 
 
+USER_STOPPED = "the user stopped it"
+"""Why a task ended that the user has stopped, and not its agent."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemberTask:
     """A task of a member, and what it needs to work."""
@@ -208,7 +212,7 @@ class Subagents:
 
     async def ask(self, context: ToolContext, task: AgentArguments) -> ToolResult:
         """Run a task and return its result. A cancellation ends the subagent and is passed on."""
-        if task.agent is None and (full := self._full()) is not None:
+        if task.agent is None and (full := self.full()) is not None:
             return full
         known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if task.agent is not None and known is None:
@@ -253,13 +257,13 @@ class Subagents:
 
     async def may_start(self, context: ToolContext) -> ToolResult | None:
         """Wait until one more subagent may start; returns the result of a call that may not."""
-        if (full := self._full()) is not None:
+        if (full := self.full()) is not None:
             return full
         try:
             await self._fan_out.admit(context.call_id, self._count)
         except FanOutRefused as refusal:
             return ToolResult(str(refusal), ToolOutcome.DENIED, refusal.summary)
-        return self._full()  # others of the same reply have started meanwhile
+        return self.full()  # others of the same reply have started meanwhile
 
     def _order(
         self, known: _Known, task: _Task, kind: str, description: str, call_id: str, *, background: bool
@@ -292,7 +296,7 @@ class Subagents:
         Raises HarnessError for tools and kinds that there are not. A cancellation ends the subagent and is passed on.
         """
         tools = self.tools_for(script.kind, script.tools)
-        if not agent and (full := self._full()) is not None:
+        if not agent and (full := self.full()) is not None:
             return "", SubagentReport(AgentEnd.NOT_STARTED, full.summary.removeprefix("not started: "))
         known = self._known[agent] if agent else self._new()
         task = _Task(script.prompt, tools, script=script)
@@ -369,7 +373,7 @@ class Subagents:
             self._conversation.emit(MovedToBackground(one.context.call_id, agent, MoveReason.ASKED))
         return tuple(one.known.agent for one in moved)
 
-    def _full(self) -> ToolResult | None:
+    def full(self) -> ToolResult | None:
         """The answer where the session may start no other subagent; None: it may."""
         if self._count < self._most:
             return None
@@ -511,7 +515,7 @@ class Subagents:
         """The ids of the same."""
         return tuple(self._known)
 
-    def stop(self, agent: str, why: str = "the user stopped it") -> bool:
+    def stop(self, agent: str, why: str = USER_STOPPED) -> bool:
         """End the tasks of a subagent; each is reported as cancelled. False: it has none."""
         known = self._known.get(agent)
         if known is None:

@@ -8,6 +8,21 @@ from harness.events import Address, MailKind
 from harness.team.mail import Mail
 
 
+@dataclass(frozen=True, slots=True)
+class MemberDraft:
+    """A member that is to join."""
+
+    name: str
+    tools: tuple[str, ...]
+    role: str = ""
+    kind: str = ""
+    worktree: bool = False
+    """It has a worktree of its own."""
+    plans: bool = False
+    """It writes and runs nothing before a plan of it is approved."""
+    call_id: str = ""
+
+
 @dataclass(slots=True, eq=False)
 class Member:
     """A live member, apart from its row."""
@@ -29,8 +44,12 @@ class Member:
     resumed, or the user stopped the members."""
     busy: bool = False
     """It has a task, queued or under way."""
+    goes_on: float = 0.0
+    """Unix time at which it goes on with its task of the board, after a fault of the model; 0: it does not wait."""
+    claimed_at: str = ""
+    """The commit of its worktree when its task of the board was claimed."""
     alarm: asyncio.Task[None] | None = None
-    """Ends its pause; there is one only while mail waits for that."""
+    """Ends its pause; there is one only while mail or its task waits for that."""
     ending: str = ""
     """Why it is being ended; empty: it is not."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)

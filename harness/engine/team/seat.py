@@ -7,14 +7,16 @@ from typing import Protocol
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.engine.conversation import Conversation
+from harness.engine.team.claims import Claims
 from harness.engine.team.member import Member
 from harness.engine.team.requests import LEAD_BOX, Requests
-from harness.events import Address, MailDelivered, MailKind, MemberState, Origin, RequestKind, ToolOutcome
+from harness.events import Address, Event, MailDelivered, MailKind, MemberState, Origin, RequestKind, ToolOutcome
 from harness.model import notices
 from harness.policies.protocols.table import RequestMessage, word
 from harness.policies.recovery import Stop, TurnState
 from harness.policies.team.mail import LEAD, MailDraft, MailRefused
 from harness.policies.team.members import MemberRow
+from harness.tasks.work import RefusesTask, TaskWork
 from harness.team.mail import Mail, MailError
 from harness.team.tools import AnswerArguments, MessageArguments, RequestArguments, RosterArguments, mail_tools
 from harness.tools.tool import Tool, ToolContext, ToolResult, invalid
@@ -29,6 +31,11 @@ class SeatedTeam(Protocol):
     @property
     def requests(self) -> Requests:
         """All requests of the session."""
+        ...
+
+    @property
+    def claims(self) -> Claims | None:
+        """What members do on the board; None: the session has none."""
         ...
 
     @property
@@ -165,6 +172,16 @@ class MemberSeat:
         last = marked[-1].id if marked else state.mail_read
         if read := [mail for mail in self._member.box if mail.id <= last]:
             await self._team.delivered(self._member, read)
+
+    def board(self, refuses: RefusesTask | None) -> TaskWork | None:
+        """Its work on the board; None: the session has none. `refuses`: asks hooks."""
+        claims = self._team.claims
+        return None if claims is None else claims.work_of(self._member).at(refuses)
+
+    def on_event(self, event: Event) -> None:
+        """An event of its agent."""
+        if (claims := self._team.claims) is not None:
+            claims.work_of(self._member).on_event(event)
 
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money of the team is spent."""

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from harness.base.clock import time_of_day
@@ -24,10 +23,11 @@ from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
-from harness.engine.team.member import Member
+from harness.engine.team.claims import Claims
+from harness.engine.team.member import Member, MemberDraft
 from harness.engine.team.requests import LEAD_BOX, USER_BOX, Requests
 from harness.engine.team.seat import MemberSeat, TeamTools, text_of
-from harness.engine.worktrees import worktrees_for
+from harness.engine.team.trees import MemberTrees
 from harness.events import (
     Address,
     AgentEnd,
@@ -45,7 +45,6 @@ from harness.events import (
     Notice,
     ToolOutcome,
     TurnStarted,
-    WorktreeLeft,
 )
 from harness.journal import state_folder
 from harness.model import notices
@@ -62,6 +61,7 @@ from harness.policies.team.mail import (
 )
 from harness.policies.team.members import (
     AT_WORK,
+    REST,
     Begin,
     MemberRow,
     TeamFold,
@@ -71,6 +71,7 @@ from harness.policies.team.members import (
     roster_lines,
     spent,
 )
+from harness.tasks.tools import TASK_UPDATE
 from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail, mail_file
 from harness.team.tools import (
     StartArguments,
@@ -104,6 +105,10 @@ class Team:
         self._store = store
         self._fold = TeamFold()
         self.requests = Requests(core, self)
+        self.trees = MemberTrees(core)
+        board = core.shared.board
+        self.claims = None if board is None else Claims(core, self, board, inbox)
+        """What members do on the board of the session; None: it has none."""
         self.lead = TeamTools(self, LEAD_BOX)
         """What the lead does with mail and requests."""
         self._members: dict[Address, Member] = {}
@@ -132,7 +137,8 @@ class Team:
         try:
             if (refused := await self._subagents.may_start(context)) is not None:
                 return refused
-            member = await shielded(self._joined(arguments, tools, context.call_id))
+            more = arguments.role, arguments.kind, arguments.worktree, arguments.plan, context.call_id
+            member = await shielded(self._started(MemberDraft(arguments.name, tools, *more), arguments))
         except (MailError, WorktreeError) as error:
             return ToolResult(f"Not started. {error}", ToolOutcome.ERROR, "not started")
         finally:
@@ -148,45 +154,31 @@ class Team:
         if problem := full(len(names), self._core.settings.team_members) or name_problem(name, names):
             raise HarnessError(problem)
 
-    async def _joined(self, asked: StartArguments, tools: tuple[str, ...], call_id: str) -> Member:
+    async def _started(self, draft: MemberDraft, asked: StartArguments) -> Member:
+        member = await self._joined(draft)
+        self._begin(member, asked.task, asked.description, draft.call_id)
+        return member
+
+    async def join(self, draft: MemberDraft) -> None:
+        """Let a member join that is idle, so that it claims tasks of the board. Raises HarnessError."""
+        await self.open()
+        self._check(draft.name)
+        if (full := self._subagents.full()) is not None:
+            raise HarnessError(full.content)
+        await shielded(self._joined(draft))
+
+    async def _joined(self, asked: MemberDraft) -> Member:
         address = await self._stored(partial(self._store.begin, asked.name))
-        worktree, role = self._worktree_of(address) if asked.worktree else "", shorten_line(asked.role)
+        worktree, role = self.trees.name_for(address) if asked.worktree else "", shorten_line(asked.role)
         try:
-            workspace = await self._entered(worktree)
+            workspace = await self.trees.entered(worktree)
         except WorktreeError:
             await self._stored(partial(self._store.end, address, "it never started"))
             raise
         member = self._members[address] = Member(address, self._subagents.enlist(), workspace)
-        self._emit(MemberStarted(address, member.agent, role, asked.kind, tools, worktree, call_id, asked.plan))
-        self._begin(member, asked.task, asked.description, call_id)
+        more = asked.kind, asked.tools, worktree, asked.call_id, asked.plans
+        self._emit(MemberStarted(address, member.agent, role, *more))
         return member
-
-    def _worktree_of(self, address: Address) -> str:
-        """The name of a worktree that no other member of any session has."""
-        life = "" if address.generation == 1 else f"-{address.generation}"
-        return f"{address.name[:40]}{life}-{self._core.session[-6:]}"
-
-    async def _entered(self, worktree: str) -> Path | None:
-        """The workspace in a worktree, which is made again if it was left unchanged; no name: None. Raises
-        WorktreeError."""
-        if not worktree:
-            return None
-        core = self._core
-        worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
-        return worktrees.workspace_in(await worktrees.enter(worktree, copies=core.settings.worktree_files))
-
-    async def _leave(self, member: Member) -> None:
-        """Leave the worktree of a member that has ended; it stays if anything is in it."""
-        if not (worktree := self._row(member).worktree):
-            return
-        core = self._core
-        try:
-            found = await worktrees_for(core.settings, core.shared.processes, core.session).leave(worktree)
-        except WorktreeError as error:
-            self._emit(Notice("warning", f"The worktree {worktree} was not left: {error}"))
-            return
-        why = () if found is None else (*found.kept, *found.lost, *found.forbidden)
-        self._emit(WorktreeLeft(worktree, str(member.workspace), found is None, why))
 
     async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
         """Ask a member to end; an idle one, and one that is forced, ends at once."""
@@ -208,7 +200,7 @@ class Team:
     def _idle(self, member: Member) -> bool:
         """It has nothing to finish."""
         asks = self.requests.fold.asked_by(member.address)
-        return not (member.busy or member.reasons or asks or self._row(member).owes)
+        return not (member.busy or member.reasons or asks or self.row(member).owes)
 
     async def shut_down(self, address: Address, why: str, *, forced: bool) -> None:
         """End a member: at once, or after its present task."""
@@ -299,8 +291,8 @@ class Team:
             return f"{head}."
         if not mail.begins_work and not member.busy:
             return f"{head}; it is read with the next one that begins work."
-        if self._row(member).state is MemberState.PAUSED:
-            return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self._row(member).why})."
+        if self.row(member).state is MemberState.PAUSED:
+            return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self.row(member).why})."
         return (
             f"{head}; {mail.recipient.name} reads it {'as its next task' if member.read == [] else 'at its next step'}."
         )
@@ -339,7 +331,7 @@ class Team:
 
     def blocked(self, member: Member) -> str:
         """Why a member may write and run nothing now; empty: it may."""
-        return self.requests.fold.blocked(member.address, plans_first=self._row(member).plans)
+        return self.requests.fold.blocked(member.address, plans_first=self.row(member).plans)
 
     # ── what a seat does ────────────────────────────────────────────────────────────────────────
 
@@ -358,9 +350,15 @@ class Team:
 
     # ── tasks of members ────────────────────────────────────────────────────────────────────────
 
+    def work_on(self, member: Member, prompt: str, description: str) -> None:
+        """Give a member a task of the board, or let it go on with it; nobody is owed its last words."""
+        self._begin(member, prompt, description)
+        member.read = []
+
     def _begin(self, member: Member, prompt: str | None, description: str, call_id: str = "") -> None:
         """Give a member a task; no prompt: its mail is the task."""
-        row = self._row(member)
+        row = self.row(member)
+        self._silence(member)
         before = [(one, MailKind.MESSAGE, member.name) for one in row.owes]
         member.read = before if prompt is None else [(LEAD_BOX, MailKind.MESSAGE, prompt)]
         member.wrote_to, member.asked, member.busy = set(), set(), True
@@ -372,6 +370,9 @@ class Team:
     async def _task_ended(self, member: Member, report: SubagentReport) -> None:
         if self._closing:
             return
+        of_board = self.claims is not None and await self.claims.turn_ended(member, report)
+        if member.ended.is_set():  # another generation of it has begun
+            return
         member.busy = False
         if member.ending:
             kind = MailKind.LAST_WORDS if report.answered else MailKind.NOTE
@@ -382,9 +383,7 @@ class Team:
             self._emit(MemberAnswered(member.address, report.text))
         owed = owed_to(member.read, member.wrote_to)
         names = ", ".join(one.name for one in owed)
-        asks = (f"{one.with_} ({one.id})" for one in self.requests.fold.asked_by(member.address))
-        waits = (*waits_for(member.read, member.asked), *asks)
-        if waits and report.answered:
+        if (waits := self._waits_for(member)) and report.answered:
             why = f"waits for {', '.join(waits)}" + (f"; owes {names} a report" if owed else "")
             self._emit(MemberChanged(member.address, MemberState.IDLE, why, owed))
         elif report.answered or (report.end is AgentEnd.SILENT and not owed):
@@ -393,16 +392,20 @@ class Team:
             await self._from_program(member, owed, MailKind.LAST_WORDS, report.text)
         else:
             self._emit(MemberChanged(member.address, MemberState.FAILED, report.reason))
-            recipients = dict.fromkeys((*owed, LEAD_BOX))
+            recipients = dict.fromkeys(owed if of_board else (*owed, LEAD_BOX))  # the board has its own report
             await self._from_program(member, recipients, MailKind.FAILED, report_text(member.agent, report))
         self.step(member)
+
+    def _waits_for(self, member: Member) -> tuple[str, ...]:
+        asks = (f"{one.with_} ({one.id})" for one in self.requests.fold.asked_by(member.address))
+        return (*waits_for(member.read, member.asked), *asks)
 
     async def _from_program(self, member: Member, owed: Iterable[Address], kind: MailKind, body: str) -> None:
         """Send what a member did not send itself. Recipients that have ended get nothing."""
         there = [one.name for one in owed if self.there(one)]
         if not there:
             return
-        file = self._core.outputs / f"{member.agent}-mail-{self._row(member).tasks}.txt"
+        file = self._core.outputs / f"{member.agent}-mail-{self.row(member).tasks}.txt"
         text, _ = shorten(body, MailLimits().characters // 2, file)
         try:
             sent = await self.send(MailDraft(member.address, tuple(there), text, kind))
@@ -418,16 +421,22 @@ class Team:
             return
         until = self._subagents.admission.paused_until(member.agent)
         reasons = member.reasons
-        state, now = self._row(member).state, self._clock.now()
-        match next_step(state, begins_work=bool(reasons), paused_until=until, now=now):
-            case Begin():
-                self._silence(member)
+        state, now = self.row(member).state, self._clock.now()
+        if member.goes_on and not reasons:
+            until = max(until or 0.0, member.goes_on)
+        match next_step(state, begins_work=bool(reasons or member.goes_on), paused_until=until, now=now):
+            case Begin() if reasons:
                 first = reasons[0]
                 self._begin(member, None, f"mail from {first.sender.name}: {shorten_line(first.body)}")
+            case Begin():
+                member.goes_on = 0.0
+                assert self.claims is not None, "it has a task of the board"
+                self.claims.again(member)
             case WaitUntil(at):
                 if state is not MemberState.PAUSED:
                     failures = self._subagents.admission.failures(member.agent)
-                    why = f"failed {failures} times in a row; its mail waits until {time_of_day(at)}"
+                    what = "its mail waits" if reasons else "its task waits"
+                    why = f"failed {failures} times in a row; {what} until {time_of_day(at)}"
                     self._emit(MemberChanged(member.address, MemberState.PAUSED, why))
                 if member.alarm is None:
                     member.alarm = asyncio.create_task(self._later(member, at - now), name=f"pause of {member.name}")
@@ -438,9 +447,14 @@ class Team:
         self.step(member)
 
     def _silence(self, member: Member) -> None:
+        member.goes_on = 0.0
         if member.alarm is not None:
             member.alarm.cancel()
             member.alarm = None
+
+    async def end_now(self, member: Member) -> None:
+        """End a member that does nothing, and whose end was decided."""
+        await self._end(member)
 
     async def _end(self, member: Member) -> None:
         self._silence(member)
@@ -453,11 +467,49 @@ class Team:
         await self.requests.ended(member.address)
         if ids:
             self._emit(MailReturned(member.address, ids, member.ending))
-        await self._leave(member)
+        await self.trees.leave(member, self.row(member).worktree)
         self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
         self._subagents.release(member.agent)
+        if self.claims is not None:
+            await self.claims.member_ended(member)
         member.ended.set()
         await self._route(back)
+
+    # ── tasks of the board ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def live(self) -> tuple[Member, ...]:
+        """The members that have not ended."""
+        return tuple(self._members.values())
+
+    def waits(self, member: Member) -> bool:
+        """It has asked for something and waits for the answer."""
+        return bool(self._waits_for(member))
+
+    def free(self, member: Member) -> bool:
+        """It is idle, has no mail to read first, and waits for nothing."""
+        row, paused = self.row(member), self._subagents.admission.paused_until(member.agent)
+        rests = row.state in REST and TASK_UPDATE in row.tools and paused is None
+        busy = member.busy or member.held or member.ending or member.goes_on or self._closing
+        return rests and not (busy or member.reasons or self.waits(member))
+
+    def switch_claims(self, *, on: bool) -> str:
+        """Let idle members claim tasks of the board, or no longer, for the user; returns a sentence. Raises
+        HarnessError."""
+        if self.claims is None:
+            raise HarnessError("This session has no task board; start it with --board session.")
+        self.claims.switch(on=on, why="the user said so")
+        return f"Idle members claim tasks of the board: {'yes' if on else 'no'}."
+
+    async def start_again(self, member: Member, why: str) -> str:
+        """End a member and begin a new generation of it, which claims for itself; returns why there is none."""
+        row, member.busy, member.ending = self.row(member), False, why
+        await self._end(member)
+        try:
+            await self.join(MemberDraft(row.name, row.tools, row.role, row.kind, bool(row.worktree), row.plans))
+        except HarnessError as error:
+            return str(error)
+        return ""
 
     # ── who is there ────────────────────────────────────────────────────────────────────────────
 
@@ -469,7 +521,7 @@ class Team:
         names = ", ".join(sorted(member.name for member in self._members.values())) or "nobody"
         raise HarnessError(f"There is no member {name!r}; there is: {names}.")
 
-    def _row(self, member: Member) -> MemberRow:
+    def row(self, member: Member) -> MemberRow:
         row = self._fold.of_agent(member.agent)
         assert row is not None, "a member has a row from its first event on"
         return row
@@ -502,6 +554,8 @@ class Team:
         """An event of the session."""
         self._fold.on_event(event, self._clock.now())
         self.requests.on_event(event)
+        if self.claims is not None:
+            self.claims.on_event(event)
         if isinstance(event, TurnStarted) and event.prompt:
             for member in [one for one in self._members.values() if one.held]:
                 member.held = False
@@ -511,6 +565,8 @@ class Team:
         """Restore the members of an earlier run of this session. They are idle until the user's first prompt."""
         earlier = tuple(events)
         self.requests.recall(earlier)
+        if self.claims is not None:
+            self.claims.recall(earlier)
         for event in earlier:
             self._fold.on_event(event, 0.0)
             if isinstance(event, Arrived) and event.kind in (ArrivalKind.MAIL, ArrivalKind.NOTE):
@@ -557,7 +613,7 @@ class Team:
                 self._inbox.arrive(ArrivalKind.NOTE, member.name, f"{member.name} is gone: {member.ending}.")
                 await self._end_without_box(member)
             else:
-                await self._enter_again(member)
+                await self.trees.enter_again(member, self.row(member).worktree)
                 member.box = list(await self._unread(member.address))
         for member in tuple(self._members.values()):
             if member.ending:
@@ -572,12 +628,6 @@ class Team:
                 self._announce(mail)
         return unread
 
-    async def _enter_again(self, member: Member) -> None:
-        try:
-            member.workspace = await self._entered(self._row(member).worktree)
-        except WorktreeError as error:
-            self._emit(Notice("warning", f"{member.name} cannot work in its worktree: {error}"))
-
     async def _end_without_box(self, member: Member) -> None:
         self._members.pop(member.address, None)
         self._emit(MemberChanged(member.address, MemberState.ENDED, member.ending))
@@ -587,9 +637,11 @@ class Team:
     async def aclose(self) -> None:
         """Begin nothing from now on, and close the mailboxes. Running tasks are ended by their subagents."""
         self._closing = True
+        if self.claims is not None:
+            self.claims.close()
         for member in self._members.values():
             if member.busy:
-                self._left(self._row(member))
+                self._left(self.row(member))
         alarms = [member.alarm for member in self._members.values() if member.alarm is not None]
         if self._opened is not None:
             alarms.append(self._opened)
@@ -598,7 +650,9 @@ class Team:
         await asyncio.gather(*alarms, self.requests.aclose(), return_exceptions=True)
 
     async def close_mail(self) -> None:
-        """Close the mailboxes, after the last member has stopped."""
+        """Give the tasks of the members back and close the mailboxes, after the last member has stopped."""
+        if self.claims is not None:
+            await self.claims.aclose()
         await in_thread(self._store.close)
 
 

@@ -81,6 +81,8 @@ class Changes:
     """Tasks that wait for one that has failed or was cancelled because of it."""
     wakes: tuple[tuple[int, str], ...] = ()
     """For each unblocked task who is notified: its assignee, else its creator."""
+    said: str = ""
+    """What whoever asked for it has to know besides; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ def claim(task: Task, tasks: Tasks, actor: Actor, *, now: float, limits: TaskLim
         return Refused(f"{task.id} was claimed by {held.actor}.")
     if (after := TRANSITIONS.get((task.state, TaskAction.CLAIM))) is None:
         return Refused(illegal(task, TaskAction.CLAIM))
-    if task.assignee not in ("", actor.name) and not actor.leads:
+    if task.assignee and not actor.is_meant_by(task.assignee) and not actor.leads:
         return Refused(f"{task.id} is assigned to {task.assignee}.")
     if needed := missing(task, tasks):
         waits = ", ".join(f"t{need} ({tasks[need].state})" for need in needed)
@@ -330,8 +332,8 @@ def _without_right(task: Task, action: TaskAction, actor: Actor, fence: int | No
 
 
 def _may_change(task: Task, actor: Actor) -> bool:
-    mine = (task.creator, task.assignee, task.claim.actor if task.claim else "")
-    return actor.leads or actor.name in mine
+    mine = (task.creator, task.claim.actor if task.claim else "")
+    return actor.leads or actor.name in mine or actor.is_meant_by(task.assignee)
 
 
 def _not_yours(task: Task) -> str:

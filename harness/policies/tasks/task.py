@@ -66,15 +66,21 @@ class Actor:
     name: str
     """Unique on the machine: the id of a session, with a slash and the id of its subagent, or "user"."""
     role: Role = Role.AGENT
+    also: frozenset[str] = frozenset()
+    """Other assignees that mean it, such as the name and the role of a member."""
 
     @property
     def leads(self) -> bool:
         """Whether it may change what others have created."""
         return self.role is not Role.AGENT
 
+    def is_meant_by(self, assignee: str) -> bool:
+        """Whether a task with this assignee is assigned to it."""
+        return assignee == self.name or assignee in self.also
+
     def answers_for(self, name: str) -> bool:
         """Whether what `name` holds or waits for is its own, or that of a subagent which it leads."""
-        mine = name == self.name or (self.role is Role.LEAD and name.startswith(f"{self.name}/"))
+        mine = self.is_meant_by(name) or (self.role is Role.LEAD and name.startswith(f"{self.name}/"))
         return mine or self.role is Role.USER
 
 

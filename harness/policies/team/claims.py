@@ -5,12 +5,13 @@ ready task ─▶ claimed for an idle member ─▶ its turn ─▶ ended by the
                     └── given back ◀───────────┴─▶ set aside: the user stopped it
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
-from harness.events import AgentEnd
-from harness.policies.tasks.graph import Tasks, ready
+from harness.events import AgentEnd, FaultKind, GoalEnded, TaskState
+from harness.policies.tasks.graph import Standing, Tasks, ready, standings
 from harness.policies.tasks.task import PENDING, Task
 
 PASSED_OVER = 20
@@ -67,6 +68,30 @@ def unclaimable(tasks: Tasks, names: Iterable[str]) -> tuple[Task, ...]:
     return tuple(task for task in order(tasks) if task.assignee and task.assignee not in known)
 
 
+PASSING: Final = frozenset(
+    {
+        FaultKind.OVERLOADED,
+        FaultKind.RATE_LIMIT,
+        FaultKind.SERVER,
+        FaultKind.TIMEOUT,
+        FaultKind.NETWORK,
+        FaultKind.STALE_SOCKET,
+    }
+)
+"""Faults of the model that pass; a member keeps its task and goes on after a while."""
+OF_THE_ACCOUNT: Final = frozenset(
+    {
+        FaultKind.AUTH,
+        FaultKind.BILLING,
+        FaultKind.QUOTA_EXHAUSTED,
+        FaultKind.TLS,
+        FaultKind.MODEL_NOT_FOUND,
+        FaultKind.WRONG_ADDRESS,
+    }
+)
+"""Faults that the user has to mend; members keep their tasks, and no other one is claimed."""
+
+
 class ClaimOutcome(Enum):
     """What becomes of a claim at the end of a turn."""
 
@@ -91,7 +116,7 @@ def at_turn_end(
         held: its task is still in progress.
         finished: it has said that the task is done, and its branch is to be merged.
         waits: it waits for an answer that it has asked for.
-        transient: the model could not be reached, or was overloaded; the task is not the reason.
+        transient: the model failed in a way (`PASSING`, `OF_THE_ACCOUNT`) of which the task is not the reason.
         stopped: the user stopped this turn, and not the member.
     """
     if not held:
@@ -189,3 +214,58 @@ def at_rest(tasks: Tasks, *, working: int, able: int) -> bool:
         able: pairs that could claim now.
     """
     return not working and not able and not any(task.claim for task in tasks.values() if task.state is not PENDING)
+
+
+GoalLists = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""Done, failed or cancelled, set aside, deferred, left; a line for each task."""
+
+
+def goal_ended(tasks: Tasks, begun: Collection[str], names: Collection[str]) -> GoalLists:
+    """How the tasks of a board stand at the end. Of those that have ended only the `begun` ones are listed, by id;
+    `names`: all that members answer to."""
+    lists: dict[str, list[str]] = {"done": [], "failed": [], "set aside": [], "deferred": [], "left": []}
+    where = standings(tasks)
+    for number, task in sorted(tasks.items()):
+        note = f": {task.note}" if task.note else ""
+        match task.state:
+            case TaskState.COMPLETED | TaskState.FAILED | TaskState.CANCELLED if task.id not in begun:
+                continue
+            case TaskState.COMPLETED:
+                kind = "done"
+            case TaskState.FAILED | TaskState.CANCELLED:
+                kind = "failed"
+            case TaskState.DEFERRED:
+                kind = "set aside"
+            case TaskState.IN_PROGRESS:
+                kind, note = "left", f": held by {task.claim.actor}" if task.claim else ""
+            case TaskState.PENDING if where[number].standing is Standing.DEFERRED:
+                kind, note = "deferred", f": waits for {_ids(where[number].causes)}"
+            case TaskState.PENDING if where[number].standing is Standing.BLOCKED:
+                kind, note = "left", f": needs {_ids(where[number].causes)}"
+            case TaskState.PENDING:
+                gone = task.assignee and task.assignee not in names
+                kind, note = "left", f": assigned to {task.assignee}, who is not there" if gone else note
+        lists[kind].append(f"{task.id} {task.subject}{note}")
+    return tuple(map(tuple, lists.values()))  # type: ignore[return-value]
+
+
+def _ids(numbers: Iterable[int]) -> str:
+    return ", ".join(f"t{number}" for number in numbers)
+
+
+def goal_text(ended: GoalEnded) -> str:
+    """The report at the end of a goal, for the lead and the user."""
+    parts = {
+        "done": ended.done,
+        "failed": ended.failed,
+        "set aside": ended.set_aside,
+        "deferred": ended.deferred,
+        "left": ended.left,
+        "not allowed": ended.denied,
+    }
+    numbers = ", ".join(f"{len(found)} {name}" for name, found in parts.items() if found)
+    lines = [f"The members have nothing left to claim: {numbers}."]
+    for name, found in parts.items():
+        lines += [f"{name}:", *(f"- {one}" for one in found)] if found else []
+    unpriced = f", {ended.unpriced} requests of unknown price" if ended.unpriced else ""
+    return "\n".join([*lines, f"All members together: {ended.tokens:,} tokens, ${ended.cost_usd:.4f}{unpriced}."])

@@ -18,7 +18,7 @@ LOG_LINES = 60
 """Of the transcript of a member."""
 USAGE = (
     "Type /team for the list, /team NAME for the transcript of one, /team say NAME TEXT (several names with commas, or "
-    "all), /team answer ID agree (or decline WHY, or TEXT), /team stop NAME, or /team stop all."
+    "all), /team answer ID agree (or decline WHY, or TEXT), /team claims on (or off), /team stop NAME, or /team stop all."
 )
 
 
@@ -31,13 +31,15 @@ def team(session: Session, argument: str) -> CommandResult:
             return ShowText(visible(session.background.team.listed()))
         case ["say", names, text]:
             return StartTask(session.background.team.say([name for name in names.split(",") if name], text))
+        case ["claims", "on" | "off" as switch]:
+            return ShowText(session.background.team.switch_claims(on=switch == "on"))
         case ["stop", "all"]:
             return StartTask(session.background.team.end_all("the user ended it"))
         case ["stop", name]:
             return StartTask(_ended(session, name))
         case ["answer", id, answer]:
             return StartTask(session.background.team.reply(id, *_meaning(answer)))
-        case [name] if name not in ("say", "stop", "answer"):
+        case [name] if name not in ("say", "stop", "answer", "claims"):
             return StartTask(_transcript(session, name))
         case _:
             raise CommandError(USAGE)

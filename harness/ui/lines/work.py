@@ -15,17 +15,22 @@ from harness.events import (
     ArrivalKind,
     Arrived,
     CheckpointMade,
+    ClaimEnd,
+    ClaimEnded,
+    ClaimsSwitched,
     CommandEnd,
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
     Delivered,
     Event,
+    GoalEnded,
     MailKind,
     MailReturned,
     MailSent,
     MemberAnswered,
     MemberChanged,
+    MemberClaimed,
     MemberState,
     Message,
     MessageAdded,
@@ -39,10 +44,12 @@ from harness.events import (
     PollNoted,
     RequestChanged,
     RequestState,
+    RespawnDecided,
     TurnStarted,
     WorkAdmitted,
 )
 from harness.policies.schedule.job import job_id_of
+from harness.policies.team.claims import goal_text
 from harness.ui.folds.work import Plan, WorkFold, how_far, plan_after
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
@@ -130,6 +137,20 @@ class EventLines:
                 return Line("‖", f"{member} is paused: {why}", Tone.TROUBLE)
             case MemberChanged(member=member, state=MemberState.ENDED, why=why):
                 return Line("○", f"{member} has ended: {why}")
+            case MemberClaimed(member=member, task=task, subject=subject, attempt=attempt):
+                again = f" (attempt {attempt})" if attempt > 1 else ""
+                return Line("◍", f"{member} claims {task}{again}: {subject}")
+            case ClaimEnded(member=member, task=task, end=ClaimEnd.COMPLETED, why=why):
+                return Line("✓", f"{task} is completed by {member}: {why}")
+            case ClaimEnded(member=member, task=task, end=end, why=why):
+                return Line("!", f"{task} is {end.value.replace('_', ' ')} by {member}: {why}", Tone.TROUBLE)
+            case RespawnDecided(member=member, what=what, why=why):
+                words = {"go on": "keeps its task", "respawn": "is started again"}.get(what, "is not started again")
+                return Line("‖", f"{member} {words}: {why}", Tone.TROUBLE)
+            case ClaimsSwitched(on=on, why=why):
+                return Line("·", f"idle members claim {'ready tasks' if on else 'no tasks'} from now on: {why}")
+            case GoalEnded():
+                return Line("✓", goal_text(event))
             case RequestChanged(id=id, state=state, by=by, why=why) if state is not RequestState.REMINDED:
                 return Line("·", f"request {id} is {state.value.replace('_', ' ')} by {by}{why and f': {why}'}")
             case PlanChanged(items=items):
