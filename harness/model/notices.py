@@ -252,8 +252,8 @@ def member_prompt(name: str, role: str, *, own_tree: bool = False, plans: bool =
 def claimed_task(text: str) -> str:
     """The prompt of a member for which a task of the board was claimed; `text`: all of the task."""
     return (
-        f"You have claimed this task of the board:\n\n{text}\n\nDo it now. End it with task_update: completed with "
-        "what you checked, after a command that shows it; failed with why; or pending, if somebody else should take it. "
+        f"You have claimed this task of the board:\n\n{text}\n\nDo it now. End it with task_update: completed "
+        "with what you checked, after a command that shows it; failed with why; or pending, for somebody else to take. "
         "If you end your turn without that, it is given back."
     )
 

@@ -1,6 +1,5 @@
 """Idle members claim tasks of the board: once each, with evidence; what a fault, a stop or the end makes of a claim."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,10 +14,8 @@ from harness.events import (
     Arrived,
     ClaimEnd,
     ClaimEnded,
-    ClaimsSwitched,
     GoalEnded,
     MemberClaimed,
-    RespawnDecided,
     TaskState,
 )
 from harness.policies.tasks.decisions import TaskDraft
@@ -27,7 +24,6 @@ from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_task_board import call
 from tests.agent.test_team import on_stage, team_of, told, until
-from tests.engine.hand_clock import HandClock
 
 pytestmark = pytest.mark.anyio
 

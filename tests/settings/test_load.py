@@ -82,6 +82,7 @@ SAMPLE = {
     "instructions": "no",
     "skills": "no",
     "memory": "no",
+    "team_claims": "no",
     "checkpoints": "no",
     "schedule": "no",
     "shared_admission": "no",

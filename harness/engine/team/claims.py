@@ -236,7 +236,9 @@ class Claims:
         finally:
             member.busy = False
         if claimed is not None and not (member.held or member.ending or self._closed or not self.on):
-            self._team.work_on(member, notices.claimed_task(text_of(claimed._replace(claim=None))), f"{claimed.id}: {claimed.subject}")
+            self._team.work_on(
+                member, notices.claimed_task(text_of(claimed._replace(claim=None))), f"{claimed.id}: {claimed.subject}"
+            )
         elif claimed is not None:
             await work.give_back("the member was stopped before it began")
         if member.ending and not member.busy:

@@ -18,7 +18,7 @@ LOG_LINES = 60
 """Of the transcript of a member."""
 USAGE = (
     "Type /team for the list, /team NAME for the transcript of one, /team say NAME TEXT (several names with commas, or "
-    "all), /team answer ID agree (or decline WHY, or TEXT), /team claims on (or off), /team stop NAME, or /team stop all."
+    "all), /team answer ID agree (or decline WHY, or TEXT), /team claims on (or off), /team stop NAME (or all)."
 )
 
 

@@ -145,8 +145,8 @@ class EventLines:
             case ClaimEnded(member=member, task=task, end=end, why=why):
                 return Line("!", f"{task} is {end.value.replace('_', ' ')} by {member}: {why}", Tone.TROUBLE)
             case RespawnDecided(member=member, what=what, why=why):
-                words = {"go on": "keeps its task", "respawn": "is started again"}.get(what, "is not started again")
-                return Line("‖", f"{member} {words}: {why}", Tone.TROUBLE)
+                follows = {"go on": "keeps its task", "respawn": "is started again"}.get(what, "is not started again")
+                return Line("‖", f"{member} {follows}: {why}", Tone.TROUBLE)
             case ClaimsSwitched(on=on, why=why):
                 return Line("·", f"idle members claim {'ready tasks' if on else 'no tasks'} from now on: {why}")
             case GoalEnded():
