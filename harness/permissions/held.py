@@ -102,15 +102,21 @@ def what_git_exchanges(parts: Parts, granted: Profile, around: Surroundings) -> 
     of a commit: git would stop in the middle of that.
 
     Where nothing else acts in the line that is all but hooks and settings of git, also what removing a worktree needs;
-    else what git tracks.
+    else what git tracks. Never what the line itself writes, as by `> FILE`.
     """
     acting = [_of_git(need) for need in _acting(parts)]
     if not any(words[0] in _EXCHANGING for words in acting):
         return NOTHING_MORE
+    written = [path for need, _ in parts if need.kind is RequirementKind.WRITE for path in need.paths]
+
+    def by_git(path: str) -> bool:
+        return not any(f"{one}/".startswith(f"{path}/") for one in written)
+
     if not _alone(acting):
-        return Allowance(granted.of_git)
+        return Allowance(tuple(filter(by_git, granted.of_git)))
     own = {f"{root}/.git" for root in granted.writable}
-    others = (path for path in granted.read_only if around.run_or_obeyed(path) and path not in own)
+    own |= {path for path in granted.read_only if not around.run_or_obeyed(path) and path not in granted.of_git}
+    others = (path for path in granted.read_only if path not in own and by_git(path))
 
     def exchanged(path: str) -> bool:
         return "/.git/" not in path or ("/.git/worktrees/" in path and not around.apart)

@@ -17,12 +17,6 @@ from harness.base.files import read_regular, real_path
 
 _MOST_BYTES = 64_000_000
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
-_RUNS = re.compile(
-    r"^\s*(?:hookspath|path|attributesfile|fsmonitor|sshcommand|askpass|editor|pager|program|helper|external|clean|smudge"
-    r"|process|textconv|command|driver|cmd)\s*=([^\n]+)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Settings of git that name hooks, further settings and programs; see git-config(1)."""
 _CREATED = re.compile(r"0+ \w+ [^\n]*\tbranch: Created from (?:refs/remotes/)?([^\n]+)")
 _OBEYED = ("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir")
 
@@ -38,7 +32,7 @@ class GitPlaces:
     apart: tuple[str, ...] = ()
     """What git keeps of other working trees, in those folders."""
     pinned: tuple[str, ...] = ()
-    """Folders of git in the workspace: nothing else can take their place."""
+    """Folders of git in the workspace, and those around what its settings name: nothing else can take their place."""
     hooks: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     """Files that git obeys."""
@@ -46,12 +40,11 @@ class GitPlaces:
     def with_repositories(self, repositories: Iterable[str]) -> "GitPlaces":
         """With what git obeys in these folders named .git, and in the own ones."""
         pinned = tuple(repositories)
-        every = [each for one in (*pinned, *self.folders) for each in _with_inner(one)]
+        every = dict.fromkeys(each for one in (*pinned, *self.folders) for each in with_inner(one))
         hooks = [f"{one}/hooks" for one in every if posixpath.isdir(f"{one}/hooks")]
         mine = [one for one in every if posixpath.dirname(one) not in self.apart or one in self.folders]
         settings = [f"{one}/{name}" for one in mine for name in _OBEYED if posixpath.isfile(f"{one}/{name}")]
         settings += self.apart
-        hooks += [named for one in pinned for named in _named_in(f"{one}/config", posixpath.dirname(one))]
         return replace(self, pinned=pinned, hooks=tuple(hooks), settings=tuple(settings))
 
 
@@ -106,7 +99,7 @@ def _linked(folder: Path) -> tuple[str, str]:
     """The top of a linked worktree, and the folder .git of its repository; twice empty: it is none."""
     real = Path(real_path(str(folder)))
     top = next((str(one) for one in (real, *real.parents) if os.path.lexists(one / ".git")), "")
-    shared = _folders_of(top)[:1] if posixpath.isfile(f"{top}/.git") else []
+    shared = _folders_of(top) if posixpath.isfile(f"{top}/.git") else []
     return (top, shared[0]) if shared and posixpath.basename(shared[0]) == ".git" else ("", "")
 
 
@@ -146,7 +139,7 @@ def made_from(folder: str, branch: str) -> str:
     return made[1] if made and known else ""
 
 
-def _with_inner(folder: str) -> Iterator[str]:
+def with_inner(folder: str) -> Iterator[str]:
     """A folder of git, those of its submodules, and what it keeps of its worktrees."""
     yield folder
     for kind in ("modules", "worktrees"):
@@ -154,21 +147,6 @@ def _with_inner(folder: str) -> Iterator[str]:
             if "HEAD" in files:
                 folders[:] = ["modules"] if "modules" in folders else []
                 yield path
-
-
-def _named_in(config: str, top: str) -> Iterator[str]:
-    """What the settings of a repository name in its checkout: a folder of hooks, files with settings, programs."""
-    for values in _RUNS.findall(_text(config)):
-        for word in re.split(r"[\s\"';!]+", values):
-            for folder in (top, posixpath.dirname(config)):
-                path = real_path(posixpath.join(folder, word))
-                if (
-                    word
-                    and path.startswith(f"{top}/")
-                    and posixpath.exists(path)
-                    and not f"{config}/".startswith(f"{path}/")
-                ):
-                    yield path
 
 
 def _text(path: str) -> str:

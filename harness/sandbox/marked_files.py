@@ -10,7 +10,7 @@ import json
 import os
 import posixpath
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", ".venv"
 """Folders of packages: their keys are examples that everyone has."""
 _MOST_FOLDERS = 20_000
 _TOO_MANY = "the workspace has so many folders that keys in it may be unknown"
+_TOO_MANY_SETTINGS = "the settings of git here name too many files to guard each of them"
 UNWRITABLE = "cannot be written"
 _CLOCK_NS = 20_000_000
 """The coarse clock of file systems, in nanoseconds."""
@@ -29,6 +30,7 @@ _MOST_BYTES = 16_000_000
 """Of what is kept of a folder."""
 _GONE = (0, 0)
 """The stamp of a missing file."""
+Named = Callable[[Sequence[str]], tuple[Sequence[str], bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Marked:
     obeyed: list[str] = field(default_factory=list)
     of_git: set[str] = field(default_factory=set)
     """Those obeyed that git tracks, and folders among them in which it tracks something."""
+    named: list[str] = field(default_factory=list)
+    """Those obeyed because the settings of git name them, or are in them."""
     repositories: list[str] = field(default_factory=list)
     """The folders named .git."""
     cannot_hold: str = ""
@@ -89,10 +93,13 @@ class MarkedFiles:
         self._hidden: dict[str, dict[tuple[int, int], str]] = {}
         """For each folder, the keys that were found last, by their stamps."""
 
-    def find(self, top: str, around: Iterable[str] = ()) -> Marked:
+    def find(self, top: str, around: Iterable[str] = (), named: Named = lambda _: ((), True)) -> Marked:
         """The marked files below `top`. Tracked files are not keys: git shows them anyway.
 
-        `around`: folders above that are repositories.
+        Args:
+            around: folders above that are repositories.
+            named: the files with the settings of git for these folders and files named .git, and what they name; and
+                whether that is all.
         """
         found, left, seen = Marked(), [top], 0
         while left:
@@ -104,6 +111,10 @@ class MarkedFiles:
             found.keys += folder.keys
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
+        named_now, complete = named([*found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))])
+        found.named += named_now
+        found.obeyed += (path for path in named_now if path not in found.obeyed)
+        found.cannot_hold = found.cannot_hold or ("" if complete else _TOO_MANY_SETTINGS)
         self._compare_with_git(top, found, [f"{one}/.git" for one in around])
         self._keep_hidden(top, found)
         return found

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.sandbox.bubblewrap import CACHES, EMPTY_FILE, EMPTY_FOLDER, TMP
-from harness.sandbox.git_places import GitPlaces, git_places
+from harness.sandbox.git_places import GitPlaces, folder_of, git_places
+from harness.sandbox.git_settings import GitSettings
 from harness.sandbox.marked_files import MarkedFiles, Marks
 from harness.sandbox.profile import NOTHING_MORE, Access, Allowance, Profile, ProfileName
 
@@ -90,11 +91,6 @@ _MAY_HOLD_KEYS = _words(
 """Settings in the folders of tools, which are hidden where they hold a key."""
 _HOLDS_KEYS = re.compile(rb"(?i)passw|token|secret|extraheader|://[^/\s@\"]*:[^/\s@\"]+@")
 _ONLY_KEYS = _words("~/.dotnet/corefx/cryptography")
-_GIT_NAMES = re.compile(
-    r"^\s*(?:path|excludesfile|attributesfile|hookspath|template|allowedsignersfile)\s*=\s*\"?([^\"\n]+?)\"?\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""Settings of git whose value is a path; see git-config(1)."""
 _WINDOWS = re.compile(r"/mnt/[a-z](/|$)")
 """The drives of Windows, whose programs run outside Linux."""
 
@@ -146,11 +142,15 @@ def profile_for(name: ProfileName, machine: Machine, allowance: Allowance = NOTH
     readable = kept(seen)
     if name is ProfileName.LOOK:
         return Profile(name, readable, writable=allowed, hidden=kept(machine.keys), links=machine.links)
+    read_only = kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed))
+    pinned = (
+        one for one in machine.git.pinned if one.endswith("/.git") or any(_in(path, (one,)) for path in read_only)
+    )
     work = Profile(
         name,
         readable,
-        writable=(*machine.roots, *machine.git.folders, *machine.git.pinned, *machine.caches),
-        read_only=kept((*machine.git.hooks, *machine.git.settings, *machine.obeyed)),
+        writable=(*machine.roots, *machine.git.folders, *pinned, *machine.caches),
+        read_only=read_only,
         of_git=kept(machine.of_git),
         hidden=kept(machine.keys),
         own_network=not allowance.server,
@@ -182,6 +182,7 @@ class Places:
         self._environ = environ
         self._marks = marks
         self._files = MarkedFiles(marks, memory)
+        self._git_settings = GitSettings(home, environ)
         self._of_the_machine: Machine | None = None
         self._git: dict[tuple[str, ...], GitPlaces] = {}
 
@@ -200,10 +201,25 @@ class Places:
         if real not in self._git:
             self._git[real] = git_places(real, self._too_wide)
         git = self._git[real]
-        found = [] if "/" in real else [self._files.find(top, git.tops) for top in (*real, *git.tops)]
-        git = git.with_repositories([one for each in found for one in each.repositories if _in(one, real)])
+        writable = (*real, *git.folders, *(path for path in fixed.caches if not _in(path, real)))
+
+        repositories: dict[str, str] = {}
+
+        def named(found: Sequence[str]) -> tuple[Sequence[str], bool]:
+            here = {folder_of(one): posixpath.dirname(one) for one in found if _in(one, real)}
+            repositories.update({one: top for one, top in here.items() if _in(one, real) and not _inside(one, here)})
+            return self._git_settings.named({**dict.fromkeys(git.folders, ""), **here}, writable)
+
+        found = [] if "/" in real else [self._files.find(top, git.tops, named) for top in (*real, *git.tops)]
+        git = git.with_repositories(repositories)
         keys = tuple(path for each in found for path in each.keys)
-        obeyed = tuple(path for each in found for path in each.obeyed if _in(path, real))
+        of_git = {*git.hooks, *git.settings}
+        every = dict.fromkeys(path for each in found for path in each.obeyed if path not in of_git)
+        obeyed = tuple(path for path in every if _in(path, writable) and not _in(path, keys))
+        moved = {path for each in found for path in each.named}.intersection(obeyed)
+        above = dict.fromkeys(one for path in sorted(moved) for one in _between(path, writable))
+        pins = tuple(one for one in above if not _in(one, (*keys, *obeyed, *of_git)))
+        git = replace(git, pinned=(*git.pinned, *(one for one in pins if one not in git.pinned)))
         guarded = sum(map(len, (keys, obeyed, git.pinned, git.hooks, git.settings)))
         cannot_hold = WHOLE_DISK if "/" in real else next((one.cannot_hold for one in found if one.cannot_hold), "")
         if guarded > _MOST_GUARDED:
@@ -238,7 +254,7 @@ class Places:
         own = (sys.prefix, sys.base_prefix, posixpath.dirname(posixpath.dirname(__file__)))
         named = [*_SYSTEM, *map(self._expanded, _TOOLS), *own]
         named += filter(None, map(self._with_its_root, self._environ.get("PATH", os.defpath).split(os.pathsep)))
-        named += self._named_by_git()
+        named += self._git_settings.of_user()
         named += filter(posixpath.isabs, (self._environ.get(name, "") for name in _CERTIFICATES))
         caches = [self._expanded(path) for paths in _CACHES.values() for path in paths]
         ways = map(links_to, (*named, *caches, self._home_as_named, "/var/run"))
@@ -286,14 +302,6 @@ class Places:
             if not posixpath.exists(cache) and any(posixpath.exists(posixpath.join(one, program)) for one in folders):
                 with suppress(OSError):
                     Path(cache).mkdir(parents=True)
-
-    def _named_by_git(self) -> Iterator[str]:
-        """Files that the settings of git include: without them, commits would have another author."""
-        for settings in map(self._expanded, ("~/.gitconfig", "~/.config/git/config")):
-            with suppress(OSError):
-                for name in _GIT_NAMES.findall(Path(settings).read_text(errors="replace")):
-                    named = self._home_as_named + name[1:] if name.startswith("~/") else name
-                    yield posixpath.join(posixpath.dirname(settings), named)
 
     def _keys_of_tools(self, readable: Iterable[str]) -> Iterator[str]:
         """Keys that tools keep directly in their folder, as cargo does, and in their settings."""
@@ -350,6 +358,19 @@ def _closed_in(folder: str) -> Iterator[str]:
                     yield entry.path
             elif is_folder:
                 yield from _closed_in(entry.path)
+
+
+def _inside(path: str, folders: Iterable[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _between(path: str, folders: Sequence[str]) -> Iterator[str]:
+    """The folders on the way to a path from the innermost of `folders`, or the checkout, around it: who moves one moves
+    the path away."""
+    while (path := posixpath.dirname(path)) not in folders and _in(path, folders):
+        if os.path.lexists(f"{path}/.git"):
+            break
+        yield path
 
 
 def _in(path: str, folders: Iterable[str]) -> bool:

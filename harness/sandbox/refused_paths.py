@@ -16,13 +16,22 @@ from harness.sandbox.profile import Access, Profile, SandboxDenial
 MOST_PATHS = 5
 
 _NOT_ALLOWED = (
-    *("permission denied", "read-only file system", "operation not permitted", "device or resource busy"),
-    *("EACCES", "EROFS", "EPERM", "EBUSY", "unable to open database file", "keine berechtigung"),
-    *("das dateisystem ist nur lesbar", "die operation ist nicht erlaubt", "das gerät oder die ressource ist belegt"),
-    *("permission non accordée", "système de fichiers accessible en lecture seulement", "opération non permise"),
-    *("périphérique ou ressource occupé", "許可がありません", "読み込み専用ファイルシステムです"),
-    *("許可されていない操作です", "デバイスもしくはリソースがビジー状態です"),
+    *("permission denied", "read-only file system", "operation not permitted", "EACCES", "EROFS", "EPERM"),
+    *("unable to open database file", "keine berechtigung", "das dateisystem ist nur lesbar"),
+    *("die operation ist nicht erlaubt", "permission non accordée"),
+    *("système de fichiers accessible en lecture seulement", "opération non permise", "許可がありません"),
+    *("読み込み専用ファイルシステムです", "許可されていない操作です"),
 )
+_BUSY = (
+    *(
+        "device or resource busy",
+        "EBUSY",
+        "das gerät oder die ressource ist belegt",
+        "périphérique ou ressource occupé",
+    ),
+    "デバイスもしくはリソースがビジー状態です",
+)
+"""Of what the sandbox keeps in its place."""
 _NOT_THERE = (
     *("no such file or directory", "ENOENT", "does not exist", "not found", "cannot find module"),
     "unable to normalize alternate object path",
@@ -32,7 +41,9 @@ _NOT_THERE = (
 """What bash, coreutils, git, make, Python, pip, node, npm, cargo and SQLite print, and the C library in German, French
 and Japanese."""
 _REFUSAL = re.compile(
-    f"(?P<seen>{'|'.join(map(re.escape, _NOT_ALLOWED))})|{'|'.join(map(re.escape, _NOT_THERE))}", re.IGNORECASE
+    f"(?P<seen>{'|'.join(map(re.escape, _NOT_ALLOWED))}|(?P<busy>{'|'.join(map(re.escape, _BUSY))}))"
+    f"|{'|'.join(map(re.escape, _NOT_THERE))}",
+    re.IGNORECASE,
 )
 REFUSED = re.compile(
     "Permission denied|Read-only file system|Operation not permitted|PermissionError|Device or resource busy"
@@ -70,7 +81,9 @@ def refused_paths(output: str, profile: Profile, cwd: Path) -> tuple[SandboxDeni
             refuses = _refuses_to_write if refusal["seen"] else _does_not_show
             paths = (Path(real_path(str(cwd / name))) for name in names if name.isprintable())
             outside = (path for path in paths if not any(map(path.is_relative_to, _OF_EACH_SANDBOX)))
-            found |= dict.fromkeys(str(path) for path in outside if refuses(profile, path))
+            found |= dict.fromkeys(
+                str(path) for path in outside if refuses(profile, path) or (refusal["busy"] and _pins(profile, path))
+            )
     return tuple(SandboxDenial("path", path) for path in list(found)[:MOST_PATHS])
 
 
@@ -97,6 +110,12 @@ def _refuses_to_write(profile: Profile, path: Path) -> bool:
             return os.access(path, os.R_OK)
         case _:
             return os.access(path if os.path.lexists(path) else path.parent, os.W_OK)
+
+
+def _pins(profile: Profile, path: Path) -> bool:
+    """The folder is writable and may not be moved, because of what is read-only in it."""
+    around = any(str(one) in profile.writable for one in path.parents)
+    return around and str(path) in profile.writable and any(path in Path(one).parents for one in profile.read_only)
 
 
 def _does_not_show(profile: Profile, path: Path) -> bool:

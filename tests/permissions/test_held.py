@@ -276,6 +276,7 @@ def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: st
         ("git switch main && make", "of git"),
         ("git stash && pytest; git stash pop", "of git"),
         ("git bisect run make", "of git"),
+        ("git stash; echo x > ci/hooks/new", "but ci"),
         ("git worktree add a && make", "of git"),
         ("git stash list && make", False),
         ("git branch a && make", False),
@@ -286,8 +287,8 @@ def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: st
 def test_a_line_in_which_git_exchanges_files_may_change_what_others_obey(line: str, opens: bool | str) -> None:
     gate = permissions()
     root, git = AROUND.workspace, f"{AROUND.workspace}/.git"
-    opened = (f"{root}/.vscode", f"{root}/a/.git", f"{git}/worktrees/a/gitdir")
-    tracked = (f"{root}/.vscode",)
+    opened = (f"{root}/.vscode", f"{root}/a/.git", f"{git}/worktrees/a/gitdir", f"{root}/ci/hooks")
+    tracked = (f"{root}/.vscode", f"{root}/ci/hooks")
     work = replace(
         WORK,
         read_only=(*opened, f"{root}/bin", f"{git}/hooks", f"{root}/.git", f"{git}/config", f"{git}/info/attributes"),
@@ -295,7 +296,7 @@ def test_a_line_in_which_git_exchanges_files_may_change_what_others_obey(line: s
     )
     decision = gate.decide(in_sandbox(gate, line, work))
     assert isinstance(decision, Allow), decision
-    expected = tracked if opens == "of git" else opened if opens else ()
+    expected = {"of git": tracked, "but ci": opened[:-1], True: opened, False: ()}[opens]
     assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, expected)
 
 

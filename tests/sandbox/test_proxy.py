@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from harness.sandbox.proxy import (
     ProxyRefusal,
     _head,
     _is_own,
+    _words_of,
     listens,
     proxy_for,
 )
@@ -286,12 +288,15 @@ async def test_the_users_own_proxy_is_used_with_its_password_which_the_command_d
         await inside(gate, f"ask('{body}{more}')", outside)
         assert got[1].startswith("POST http://a.example/x HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n")
         assert "b.example" not in "".join(got)
+        for given, refused in (("Content-Length: 0", True), ("Accept: b", False)):
+            twice = f"GET http://a.example/ HTTP/1.1\\r\\n{given}\\r\\n{given}\\r\\n\\r\\n"
+            assert ("411" in await inside(gate, f"print(ask('{twice}'))", outside)) is refused
         async with server(ok) as (near, reached):
             line = f"ask('CONNECT localhost:{near} HTTP/1.1\\r\\n\\r\\nraw')"
             await inside(Gate([f"localhost:{near}"]), line, outside)
             assert reached == ["raw"], "this machine is reached without it"
         assert "403" in await inside(gate, "print(ask('CONNECT b.example:443 HTTP/1.1\\r\\n\\r\\n'))", outside)
-        assert len(got) <= 3
+        assert len(got) <= 4
 
 
 @pytest.mark.parametrize(
@@ -309,3 +314,28 @@ async def test_the_users_own_proxy_is_used_with_its_password_which_the_command_d
 )
 def test_which_proxy_the_user_has_for_a_host(environment: dict[str, str], scheme: str, host: str, proxy: str) -> None:
     assert proxy_for(environment, scheme, host) == proxy
+
+
+def descriptors() -> int:
+    """How many this program has open."""
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+async def test_a_way_that_is_closed_keeps_no_descriptor() -> None:
+    before = descriptors()
+    network = CommandNetwork(Gate([]), {})
+    network.close()
+    assert descriptors() == before
+    network.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError("x"), "no connection"),
+        (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
+        (TimeoutError(110, "x"), "no answer in time"),
+    ],
+)
+def test_why_a_host_was_not_reached(error: OSError, words: str) -> None:
+    assert _words_of(error) == words

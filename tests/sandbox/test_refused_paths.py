@@ -22,10 +22,16 @@ class Places:
 
     def __init__(self, top: Path) -> None:
         self.work, self.system, self.outside = (top / name for name in ("work", "system", "out"))
-        for folder in (self.work / ".git", self.work / ".vscode", self.work / "src", self.system / "lib"):
+        for folder in (
+            self.work / ".git",
+            self.work / ".vscode",
+            self.work / "src",
+            self.work / "ci",
+            self.system / "lib",
+        ):
             folder.mkdir(parents=True)
         (self.outside / "proj").mkdir(parents=True)
-        for file in (".git/config", ".vscode/settings.json", "key.pem"):
+        for file in (".git/config", ".vscode/settings.json", "key.pem", "ci/more"):
             (self.work / file).touch()
         for file in ("notes.txt", "two words.txt", "run.sh"):
             (self.outside / file).touch()
@@ -34,8 +40,8 @@ class Places:
         self.profile = Profile(
             ProfileName.WORK,
             readable=(str(self.system),),
-            writable=(str(self.work),),
-            read_only=(str(self.work / ".git" / "config"), str(self.work / ".vscode")),
+            writable=(str(self.work), str(self.work / "ci")),
+            read_only=tuple(str(self.work / one) for one in (".git/config", ".vscode", "ci/more")),
             hidden=(str(self.work / "key.pem"),),
         )
 

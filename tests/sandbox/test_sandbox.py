@@ -346,6 +346,23 @@ async def test_a_workspace_that_is_the_whole_disk_has_no_sandbox(root: Path) -> 
 
 
 @full
+async def test_a_command_starts_by_the_look_at_the_disk_that_decided_it(root: Path) -> None:
+    looks: list[Path | None] = []
+
+    def roots(cwd: Path | None) -> tuple[Path, ...]:
+        looks.append(cwd)
+        return (root,)
+
+    sandbox = Sandbox(roots=roots, search_path=os.environ["PATH"])
+    for granted, looked in ((sandbox.granted(WORK, root), False), (None, True)):
+        looks.clear()
+        entered = await sandbox.enter(WORK, ("true",), cwd=root, environment={}, terms=CommandTerms(granted=granted))
+        entered.close()
+        assert (root in looks) is looked
+    await sandbox.aclose()
+
+
+@full
 async def test_another_state_is_news_once(root: Path, program: Path) -> None:
     sandbox = Sandbox(roots=lambda _: (root,), search_path=str(program.parent))
     assert (sandbox.take_change(), sandbox.state.level, sandbox.take_change()) == (None, SandboxLevel.FULL, None)
