@@ -1,10 +1,12 @@
 """Idle members claim tasks of the board: once each, with evidence; what a fault, a stop or the end makes of a claim."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from harness.engine.team.claims import Claims
@@ -14,8 +16,12 @@ from harness.events import (
     Arrived,
     ClaimEnd,
     ClaimEnded,
+    ClaimsSwitched,
     GoalEnded,
+    MemberChanged,
     MemberClaimed,
+    MemberState,
+    RespawnDecided,
     TaskState,
 )
 from harness.policies.tasks.decisions import TaskDraft
@@ -24,6 +30,7 @@ from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_task_board import call
 from tests.agent.test_team import on_stage, team_of, told, until
+from tests.engine.hand_clock import HandClock, quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -37,11 +44,11 @@ def done(number: int) -> str:
     return call("task_update", id=f"t{number}", status="completed", note="looked at it")
 
 
-def does(number: int, subject: str, line: str = "") -> str:
-    """Entries for a member that does task `number` with one command, which runs once."""
+def does(number: int, subject: str, prompt: str = "") -> str:
+    """Entries for a member that does task `number` with one command, once its prompt has this text."""
     ran = bash(f"echo t{number} >> ran.txt; echo did-{number}")
     return (
-        when(calls(ran), f"You have claimed this task of the board:\\n\\nt{number}  {subject}")
+        when(calls(ran), prompt or f"You have claimed this task of the board:\\n\\nt{number}  {subject}")
         + when(calls(done(number)), f"did-{number}\\n")
         + when(says("Done."), f"t{number}  {subject}  [completed")
     )
@@ -109,3 +116,167 @@ async def test_idle_members_do_all_tasks_once_and_the_lead_reads_one_report(tmp_
         assert [one.kind for one in arrived] == [ArrivalKind.TASK_READY]
         assert arrived[0].text.startswith("The members have nothing left to claim: 4 done.")
         assert len(here.bodies) == 12
+
+
+async def test_done_takes_evidence(tmp_path: Path) -> None:
+    script = when(calls(done(1)), "You have claimed this task")
+    script += when(calls(bash("exit 3")), "no command was run and no file was changed")
+    script += when(calls(done(1)), "[exit 3]")
+    script += when(calls(bash("echo fine")), "`exit 3`, ended with exit 3")
+    script += when(calls(done(1)), "fine\\n") + when(says("Done."), "t1  look  [completed")
+    async with claiming(tmp_path, script, "ann") as here:
+        await put(here, TaskDraft("look"))
+        report = await ended(here)
+        assert report.done == ("t1 look: looked at it (`echo fine`: exit 0)",)
+
+
+END = '\nwhen = { lacks = "agent" }\n'
+
+
+@pytest.mark.parametrize(
+    ("script", "why", "more"),
+    [
+        (calls(call("glob", pattern="nothing-*"), times='"forever"'), "stopped in a loop", {}),
+        (calls(bash("echo $RANDOM$RANDOM"), times='"forever"'), "max_turns", {"subagent_steps": 3}),
+        (calls(bash("exec kill -9 $$"), times='"forever"'), "failure_budget_paused", {}),
+        ("[[reply]]\nstatus = 413\n", "api_error", {}),
+        (says("I do not know how."), "ended its turn, and not the task: I do not know how.", {}),
+    ],
+)
+async def test_ends_without_a_result_give_the_task_back_and_the_next_attempt_is_told_why(
+    tmp_path: Path, script: str, why: str, more: dict[str, Any]
+) -> None:
+    entries = does(1, "look", "Attempts without a result: 1") + f"{script.rstrip()}{END}"
+    async with claiming(tmp_path, entries, "ann", **more) as here:
+        await put(here, TaskDraft("look", "All of it is here."))
+        report = await ended(here)
+        assert claimed(here) == [("ann", "t1", 1), ("ann", "t1", 2)]
+        (back, completed) = told(here, ClaimEnded)
+        assert (back.end, completed.end) == (ClaimEnd.GIVEN_BACK, ClaimEnd.COMPLETED)
+        assert why in back.why
+        prompt = next(str(one["messages"]) for one in here.bodies[::-1] if "Attempts without a result: 1" in str(one))
+        assert "All of it is here." in prompt
+        assert len(report.done) == 1
+
+
+async def test_after_three_attempts_a_task_is_set_aside_and_what_needs_it_is_deferred(tmp_path: Path) -> None:
+    async with claiming(tmp_path, says("Hm.", times="3") + END, "ann", "ben") as here:
+        await put(here, TaskDraft("first", name="a"), TaskDraft("second", needs=("a",)))
+        report = await ended(here)
+        assert [attempt for _, _, attempt in claimed(here)] == [1, 2, 3]
+        assert report.set_aside[0].startswith("t1 first: set aside after 3 attempts; the last one: ")
+        assert report.deferred == ("t2 second: waits for t1",)
+
+
+async def test_a_fault_of_the_model_keeps_the_task_and_the_wait_grows(tmp_path: Path) -> None:
+    outage = "[[reply]]\nstatus = 529\ntimes = 4"
+    clock = HandClock()
+    clock.move(1.0)
+    script = outage + END + does(1, "look", "Go on with your task")
+    async with claiming(tmp_path, script, "ann", clock=clock, max_retries=0) as here:
+        await put(here, TaskDraft("look"))
+        for number in range(1, 5):
+            await until(here, lambda number=number: paused(here) == number)  # type: ignore[misc]
+            await quiet()
+            clock.move(told(here, RespawnDecided)[-1].after_s - 0.5)
+            await quiet()
+            assert len(here.bodies) == number
+            clock.move(0.5)
+        report = await ended(here)
+        assert claimed(here) == [("ann", "t1", 1)]
+        assert [one.end for one in told(here, ClaimEnded)] == [ClaimEnd.COMPLETED]
+        assert [(one.what, one.after_s) for one in told(here, RespawnDecided)] == [
+            ("go on", 15.0),
+            ("go on", 30.0),
+            ("go on", 60.0),
+            ("go on", 120.0),
+        ]
+        assert (await tasks(here))["t1"].attempts == 0
+        assert report.done
+
+
+def paused(here: Stage) -> int:
+    return sum(one.state is MemberState.PAUSED for one in told(here, MemberChanged))
+
+
+async def test_a_refused_key_keeps_the_task_until_the_user_says_go_on(tmp_path: Path) -> None:
+    refused = "[[reply]]\nstatus = 401\n"
+    script = refused.rstrip() + END + does(1, "look", "Go on with your task") + says("I see.")
+    async with claiming(tmp_path, script, "ann") as here:
+        await put(here, TaskDraft("look"), TaskDraft("other", assignee="eve"))
+        report = await ended(here)
+        (switched,) = told(here, ClaimsSwitched)
+        assert "the model cannot be used" in switched.why
+        assert [line.split(":")[0] for line in report.left] == ["t1 look", "t2 other"]
+        await here._taken(here.agent.deliver())
+        assert team_of(here).switch_claims(on=True) == "Idle members claim tasks of the board: yes."
+        report = await ended(here, 2)
+        assert len(report.done) == 1
+        assert report.left == ("t2 other: assigned to eve, who is not there",)
+        assert claimed(here) == [("ann", "t1", 1)]
+
+
+async def test_a_member_that_always_fails_is_started_again_three_times_and_not_more(tmp_path: Path) -> None:
+    loops = calls(call("glob", pattern="nothing-*"), times='"forever"') + END
+    async with claiming(tmp_path, loops, "ann") as here:
+        await put(here, TaskDraft("one"), TaskDraft("two"))
+        report = await ended(here)
+        assert [one.what for one in told(here, RespawnDecided)] == ["respawn"] * 3 + ["stop"]
+        assert [str(row.address) for row in team_of(here).rows] == ["ann", "ann (2)", "ann (3)", "ann (4)"]
+        assert team_of(here).live == ()
+        assert "members were" not in told(here, RespawnDecided)[-1].why
+        assert len(report.set_aside) == 1
+        assert len(report.left) == 1
+
+
+async def test_a_task_whose_turn_the_user_stops_is_set_aside(tmp_path: Path) -> None:
+    waits = calls(bash("sleep 60")) + END
+    async with claiming(tmp_path, waits, "ann") as here:
+        await put(here, TaskDraft("look"))
+        await until(here, lambda: "bash" in str([row.reason for row in team_of(here).rows]))
+        background = here.agent.parts.background
+        assert background is not None
+        assert await background.stop("a1") == "Agent a1 is being stopped."
+        report = await ended(here)
+        assert report.set_aside == ("t1 look: ann: the user stopped it",)
+        assert told(here, RespawnDecided) == []
+        assert claims_of(here).on
+
+
+async def test_names_roles_and_kinds_decide_who_may_claim(tmp_path: Path) -> None:
+    async with claiming(tmp_path, does(1, "test it") + does(2, "write it")) as here:
+        await join(here, "ann", role="tester")
+        await join(here, "ben", role="writer")
+        await put(here, TaskDraft("test it", assignee="tester"), TaskDraft("write it", assignee="ben"))
+        await ended(here)
+        assert sorted(claimed(here)) == [("ann", "t1", 1), ("ben", "t2", 1)]
+
+
+async def test_an_idle_team_with_a_board_costs_nothing_in_ten_hours(tmp_path: Path) -> None:
+    clock = HandClock()
+    clock.move(1.0)
+    async with claiming(tmp_path, says("Never."), "ann", "ben", clock=clock) as here:
+        await put(here, TaskDraft("for somebody else", assignee="eve"))
+        await until_looked(here)
+        descriptors = psutil.Process().num_fds()
+        for _ in range(10):
+            clock.move(3_600)
+            await asyncio.sleep(0)
+        assert here.bodies == []
+        assert clock.sleepers == []
+        assert not claims_of(here).busy
+        assert psutil.Process().num_fds() == descriptors
+
+
+async def until_looked(here: Stage) -> None:
+    """Wait until the claims have looked at the board."""
+    await until(here, lambda: not claims_of(here).busy)
+
+
+async def test_nothing_is_claimed_after_claims_are_switched_off(tmp_path: Path) -> None:
+    async with claiming(tmp_path, says("Never."), "ann") as here:
+        team_of(here).switch_claims(on=False)
+        await put(here, TaskDraft("look"))
+        await until_looked(here)
+        assert claimed(here) == []
+        assert (await tasks(here))["t1"].state is TaskState.PENDING

@@ -68,7 +68,7 @@ async def wait_for(parts: AgentParts, holds: Callable[[], bool]) -> None:
     assert background is not None
     background.inbox.notify(changed.set)
     parts.core.conversation.subscribe(lambda event: changed.set())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not holds():
             changed.clear()
             await changed.wait()

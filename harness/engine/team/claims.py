@@ -139,6 +139,8 @@ class Claims:
         self._denied: list[str] = []
         self._respawns: list[tuple[float, str]] = []
         self._again = self._closed = self._lead_works = False
+        self._deciding = 0
+        """Turns that have ended and whose claims are not decided yet."""
         self._looking: asyncio.Task[None] | None = None
         self._merging: asyncio.Task[None] | None = None
 
@@ -254,13 +256,17 @@ class Claims:
         mine = [id for id, holder in self._held.items() if holder == member.address]
         if work is None or not mine:
             return False
+        self._deciding += 1
         try:
             for id in mine:
                 await self._decide(member, work, id, report)
+            if not member.ending:
+                await self._after(member, work, report)
         except BoardError as error:  # the leases end by themselves
             self._emit(Notice("warning", str(error)))
-        if not member.ending:
-            await self._after(member, work, report)
+        finally:
+            self._deciding -= 1
+            self.look()
         if work.merging and self._merging is None and not self._closed:
             self._merging = self._begin(self._merge(), "merge queue of members")
         return True
@@ -382,16 +388,16 @@ class Claims:
         live = self._team.live
         if not self._begun or self._lead_works or self._inbox.waking or any(one.held for one in live):
             return
-        working = sum(one.busy or bool(one.goes_on) for one in live) + (self._merging is not None)
+        working = sum(one.busy or bool(one.goes_on) for one in live) + self._deciding + (self._merging is not None)
         able = len(pairs(tasks, map(self._claimant, live)))
         if working or (self.on and not at_rest(tasks, working=0, able=able)):
             return
         rows, money = self._team.rows, spent(self._team.rows)
         denied = (*self._denied, *(one for work in self._works.values() for one in work.denied))
         known = {name for one in self._team.live for name in self.work_of(one).actor.also} if rows else set()
-        lists = goal_ended(tasks, self._begun, known)
+        holders = {task: member.name for task, member in self._held.items()}
+        lists = goal_ended(tasks, self._begun, known, holders)
         report = GoalEnded(*lists, money.tokens, money.cost_usd, money.unpriced, denied)
-        self._begun.clear()
         self._emit(report)
         self._inbox.arrive(ArrivalKind.TASK_READY, "board", goal_text(report))
 
@@ -410,7 +416,7 @@ class Claims:
             case ClaimEnded(task=task):
                 self._held.pop(task, None)
             case GoalEnded():
-                self._begun.clear()
+                self._begun &= self._held.keys()
             case ClaimsSwitched(on=on):
                 self.on = on
             case TaskChanged(task=id, state=state, text=text):

@@ -435,8 +435,9 @@ class Team:
             case WaitUntil(at):
                 if state is not MemberState.PAUSED:
                     failures = self._subagents.admission.failures(member.agent)
-                    what = "its mail waits" if reasons else "its task waits"
-                    why = f"failed {failures} times in a row; {what} until {time_of_day(at)}"
+                    why = f"failed {failures} times in a row; its mail waits until {time_of_day(at)}"
+                    if not reasons:
+                        why = f"the model failed; its task waits until {time_of_day(at)}"
                     self._emit(MemberChanged(member.address, MemberState.PAUSED, why))
                 if member.alarm is None:
                     member.alarm = asyncio.create_task(self._later(member, at - now), name=f"pause of {member.name}")

@@ -5,7 +5,7 @@ ready task ─▶ claimed for an idle member ─▶ its turn ─▶ ended by the
                     └── given back ◀───────────┴─▶ set aside: the user stopped it
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -220,9 +220,14 @@ GoalLists = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, 
 """Done, failed or cancelled, set aside, deferred, left; a line for each task."""
 
 
-def goal_ended(tasks: Tasks, begun: Collection[str], names: Collection[str]) -> GoalLists:
-    """How the tasks of a board stand at the end. Of those that have ended only the `begun` ones are listed, by id;
-    `names`: all that members answer to."""
+def goal_ended(tasks: Tasks, begun: Collection[str], names: Collection[str], holders: Mapping[str, str]) -> GoalLists:
+    """How the tasks of a board stand at the end.
+
+    Args:
+        begun: ids of those that members have claimed; of tasks that have ended only these are listed.
+        names: all that members answer to.
+        holders: names of members that still hold a task, by its id.
+    """
     lists: dict[str, list[str]] = {"done": [], "failed": [], "set aside": [], "deferred": [], "left": []}
     where = standings(tasks)
     for number, task in sorted(tasks.items()):
@@ -237,7 +242,7 @@ def goal_ended(tasks: Tasks, begun: Collection[str], names: Collection[str]) -> 
             case TaskState.DEFERRED:
                 kind = "set aside"
             case TaskState.IN_PROGRESS:
-                kind, note = "left", f": held by {task.claim.actor}" if task.claim else ""
+                kind, note = "left", f": held by {holders.get(task.id, task.claim.actor if task.claim else '')}"
             case TaskState.PENDING if where[number].standing is Standing.DEFERRED:
                 kind, note = "deferred", f": waits for {_ids(where[number].causes)}"
             case TaskState.PENDING if where[number].standing is Standing.BLOCKED:
