@@ -78,6 +78,8 @@ class RuleVerdict:
     sees_outside: str = ""
     """A program that shows what a sandbox hides; empty: none."""
     reads_files: bool = False
+    of_others: str = ""
+    """It changes another working tree of the repository, which no mode allows unasked; empty: it does not."""
 
 
 class RuleBook:
@@ -187,6 +189,7 @@ class RuleBook:
             allowance=what_git_exchanges(parts, request.sandbox, self.around) if request.sandbox else NOTHING_MORE,
             sees_outside=sees_outside(parts),
             reads_files=any(need.paths for need in needs),
+            of_others=next((f"{_quoted(one)}: {OF_OTHERS}" for one, _ in missing if self._of_others(one, disk)), ""),
         )
 
     def _profile(self, request: PermissionRequest, parts: Parts) -> ProfileName | None:
@@ -238,7 +241,7 @@ class RuleBook:
                 return Problem(need.shown, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND if need.shows:
                 return Problem(f"it uses {', '.join(f'${name}' for name in need.shows)}, which may hold a secret")
-            case RequirementKind.COMMAND if not need.looks and any(map(self.around.of_others, need.folders)):
+            case RequirementKind.COMMAND if self._of_others(need, disk):
                 return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND:
                 return None if need.looks or need.implied else _command_problem(need)
@@ -261,12 +264,12 @@ class RuleBook:
         if not need.paths:
             return None if need.looks else Problem("which file that is, is known only when it runs")
         leads = tuple(lead for path in need.paths for lead in leads_to(path, disk))
-        real = tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
+        real = _real(need, disk)
         outside = (need.shell or not need.held) and not all(map(self.around.inside, real))
         if need.pattern and (odd := _odd_match(need, disk)):
             return Problem(odd)
         elsewhere = "it is outside the workspace"
-        if need.kind not in READS and any(map(self.around.of_others, real)):
+        if self._of_others(need, disk):
             return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
         match need.kind:
             case RequirementKind.LIST:
@@ -295,6 +298,12 @@ class RuleBook:
             case _:
                 return None if need.implied else Problem("")
 
+    def _of_others(self, need: Requirement, disk: Disk) -> bool:
+        """It may change another working tree of the repository."""
+        if need.kind is RequirementKind.COMMAND:
+            return not need.looks and any(map(self.around.of_others, need.folders))
+        return need.kind not in READS and any(map(self.around.of_others, _real(need, disk)))
+
     def _tree_problem(self, need: Requirement, disk: Disk) -> Problem | None:
         """Why the files below a folder are not allowed."""
         for tree in need.trees:
@@ -317,6 +326,11 @@ class RuleBook:
         paths = (rule.path for rule in self._rules if rule.verdict is Verdict.ALLOW and rule.covers(need, disk))
         named = self.around.names_obeyed if obeyed else self.around.names_outside
         return any(path is not None and named(path) for path in paths)
+
+
+def _real(need: Requirement, disk: Disk) -> tuple[str, ...]:
+    """Where the paths of a requirement lead, as far as that is known."""
+    return tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
 
 
 def _moved(rule: PermissionRule, workspace: str, around: Surroundings, own_tools: tuple[str, ...]) -> PermissionRule:
@@ -533,8 +547,9 @@ class Permissions:
         return Ask("; ".join(dangers) or why, firm=guarded, dangers=dangers, profile=ProfileName.WORK, allowance=more)
 
     def _everything(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
-        """The decision in mode yolo, where only deny rules count, including possible matches."""
-        if judgement.perhaps_denied and (asked := _firm(request, judgement, judgement.perhaps_denied)):
+        """The decision in mode yolo, where deny rules count, including possible matches, and the other working trees of
+        the repository, because that mode was chosen for this one."""
+        if (why := judgement.perhaps_denied or judgement.of_others) and (asked := _firm(request, judgement, why)):
             return asked
         dangerous, looks = "; ".join(judgement.dangers), _looks(request, judgement)
         return Allow("everything is allowed in this mode", by="mode", dangerous=dangerous, looks=looks)

@@ -406,15 +406,20 @@ def _trees(
     )
 
 
+_PLACES_OF_GIT = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"})
+
+
 def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
     """What of a command's words may be paths: a word, and each part of it (`if=a`, `-d @a`, `x:a`, `a.py::test`)."""
     words, folder = simple.words[1:], HERE
+    named = [one.value for one in simple.assignments if one.name in _PLACES_OF_GIT]
     if name == "git":
         before = global_options(words)
         words, folder = before.rest[1:], folder_of(before.folders)
+        named += before.places
     arguments = ParsedArguments(words)
     found = [within(folder, word) for word in (arguments.positionals if name in WRITERS else arguments.paths)]
-    found += [folder] if folder is not HERE else []
+    found += [*(within(folder, word) for word in named), *([folder] if folder is not HERE else [])]
     found = [word for word in found if not re.search(r"\n|^(?!file:)[a-z+]+://", word.text, re.IGNORECASE)]
     for word in tuple(found):
         parts = {file_before(word.text)}

@@ -42,7 +42,7 @@ async def in_tree(
     folder: Path, script: str, user: AnsweringUser, **settings: object
 ) -> AsyncIterator[tuple[Path, Path, Played, Played]]:
     """The main tree, the other one, and the turn of an agent that works there, once more after its end."""
-    async with on_stage(folder, script, asker=user, permission_mode="ask", **settings) as here:
+    async with on_stage(folder, script, asker=user, **{"permission_mode": "ask"} | settings) as here:
         main, tree = repository(here.workspace), folder / "trees" / "one"
         git(main, "worktree", "add", "-q", "-b", "topic", str(tree))
         (tree / "AGENTS.md").write_text("Rule of the tree.\n")
@@ -86,20 +86,34 @@ DESTRUCTIVE = (
     "GIT_DIR={main}/.git GIT_WORK_TREE={main} git add .",
     "touch {main}/made",
     "cp AGENTS.md {main}/copy",
+    "rm -rf {main}/AGENTS.md",
+    "cd {main} && git clean -fdq",
 )
+READING = ("git -C {main} log --oneline", "cat {main}/AGENTS.md", "cp AGENTS.md copy", "rm copy")
 
 
-@pytest.mark.parametrize("sandbox", ["off", "auto"])
-async def test_to_change_the_main_tree_is_asked_about_whatever_is_allowed(tmp_path: Path, sandbox: str) -> None:
+@pytest.mark.parametrize(("mode", "sandbox"), [("ask", "off"), ("ask", "auto"), ("yolo", "off"), ("yolo", "auto")])
+async def test_to_change_the_main_tree_is_asked_about_whatever_is_allowed(
+    tmp_path: Path, mode: str, sandbox: str
+) -> None:
     main = tmp_path / "workspace"
     script = calls(*(bash(line.format(main=main)) for line in DESTRUCTIVE)) + says("Done.") + says("Done.")
     user = AnsweringUser(*(PermissionAnswer("no") for _ in DESTRUCTIVE))
     rules = ["bash(git *)", "bash(touch *)", "bash(cp *)", "bash(cd *)", f"write({main}/**)"]
-    async with in_tree(tmp_path, script, user, permissions_allow=rules, sandbox=sandbox) as (_, _, turn, _):
-        assert len(turn.of(PermissionAsked)) == len(DESTRUCTIVE)
+    said = {"permissions_allow": rules, "sandbox": sandbox, "permission_mode": mode}
+    async with in_tree(tmp_path, script, user, **said) as (_, _, turn, _):
+        asked = [one.input["command"] for one in user.requests]
+        assert asked == [line.format(main=main) for line in DESTRUCTIVE]
         assert OF_OTHERS in turn.of(PermissionAsked)[0].why
         assert {path.name for path in main.iterdir()} == {".git", "AGENTS.md"}
         assert git(main, "branch", "--show-current") == "main"
+
+
+async def test_mode_yolo_asks_nothing_about_the_own_tree_nor_about_reading(tmp_path: Path) -> None:
+    main = tmp_path / "workspace"
+    script = calls(*(bash(line.format(main=main)) for line in READING)) + says("Done.") + says("Done.")
+    async with in_tree(tmp_path, script, AnsweringUser(), permission_mode="yolo", sandbox="off") as (_, _, turn, _):
+        assert [one.summary for one in turn.of(PermissionAsked)] == []
 
 
 @pytest.mark.skipif(Sandbox().state.level is not SandboxLevel.FULL, reason="this machine has no full sandbox")

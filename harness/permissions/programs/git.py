@@ -32,6 +32,8 @@ class GlobalOptions:
     """git only shows something about itself; there is no subcommand."""
     plain: bool = True
     """There is nothing but what leaves a command that looks harmless."""
+    places: tuple[Word, ...] = ()
+    """Folders of git and work trees that are named."""
     elsewhere: bool = False
     """Another repository or work tree is named, whose settings git obeys."""
     opaque: bool = False
@@ -41,10 +43,11 @@ class GlobalOptions:
 def global_options(words: tuple[Word, ...]) -> GlobalOptions:
     """Read the words behind `git` up to its subcommand."""
     folders: list[Word] = []
+    places: list[Word] = []
     plain, elsewhere, opaque, position = True, False, False, 0
     while position < len(words) and words[position].text.startswith("-") and not words[position].home:
         word = words[position]
-        name, equals, _ = word.text.partition("=")
+        name, equals, text = word.text.partition("=")
         value = words[position + 1] if position + 1 < len(words) else None
         position += 1
         if word.known and word.text in _PLAIN:
@@ -63,13 +66,15 @@ def global_options(words: tuple[Word, ...]) -> GlobalOptions:
             position += 1
         elif word.known and name in _ELSEWHERE:
             plain, elsewhere = False, True
+            places += [Word(text, word.kind)] if equals else [] if value is None else [value]
             position += 0 if equals else 1
         elif word.known and word.text in ("--bare", "--paginate", "-p", "--icase-pathspecs"):
             plain = False
         else:
             plain, opaque = False, True
             position += 1 if word.text == "--config-env" else 0
-    return GlobalOptions(words[position:], tuple(folders), plain=plain, elsewhere=elsewhere, opaque=opaque)
+    found = GlobalOptions(words[position:], tuple(folders), plain=plain, elsewhere=elsewhere, opaque=opaque)
+    return replace(found, places=tuple(places))
 
 
 def _is_harmless(setting: str) -> bool:
