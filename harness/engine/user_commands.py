@@ -197,8 +197,8 @@ class UserCommands:
                 input={},
                 dangers=found.lost,
             )
-            why = "it holds what is not elsewhere"
-            answer = await ask_permission(self._core.asker, self._conversation, self._signals.interrupt, request, why)
+            asking = (self._core.asker, self._conversation, self._signals.interrupt, request)
+            answer = await ask_permission(*asking, "it holds what is not elsewhere", found.lines)
             if answer is None or answer.choice == "no":
                 self._conversation.emit(Notice("info", f"The worktree {name} stays."))
                 return

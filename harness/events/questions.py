@@ -27,6 +27,8 @@ class PermissionAsked(Event):
     why: str
     agent: str = ""
     """Id of the subagent that made the call; empty: the main agent."""
+    detail: tuple[str, ...] = ()
+    """Lines shown with the question that no other event has, such as what a removal would lose."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class _Page:
 
     def _note(self, event: Event) -> str:
         match event:
-            case PermissionAsked():
+            case PermissionAsked(detail=()):
                 return ""
             case HistoryReplaced(reason="clear" | "rewind" as reason):
                 return f"history replaced: {reason}"

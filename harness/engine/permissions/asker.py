@@ -246,10 +246,18 @@ class SubagentAsker:
 
 
 async def ask_permission(
-    asker: Asker, conversation: Conversation, interrupt: asyncio.Event, request: PermissionRequest, why: str
+    asker: Asker,
+    conversation: Conversation,
+    interrupt: asyncio.Event,
+    request: PermissionRequest,
+    why: str,
+    detail: tuple[str, ...] = (),
 ) -> PermissionAnswer | None:
-    """Ask, and leave question and answer behind as events; None: it was interrupted before an answer came."""
-    asked = PermissionAsked(request.call_id, request.tool, request.summary, why)
+    """Ask, and leave question and answer behind as events; None: it was interrupted before an answer came.
+
+    `detail`: lines of the request for the event, where no event of a tool call has them.
+    """
+    asked = PermissionAsked(request.call_id, request.tool, request.summary, why, detail=detail)
     conversation.emit(asked)
     answer = await unless(interrupt, asker.permission(asked, request))
     if answer is not None:

@@ -409,6 +409,8 @@ def _worktree_line(event: Event) -> Line | None:
             where = f"{branch or 'detached HEAD'}, from {base[:10]}"
             left = f"; without your {counted(uncommitted, 'uncommitted file')}" if uncommitted else ""
             return Line("·", f"worktree {name} ({where}) in {path}{left}")
+        case PermissionAsked(summary=summary, detail=(_, *_) as detail):
+            return Line("?", f"{summary}? {'; '.join(detail)}", Tone.TROUBLE)
         case WorktreeLeft():
             return Line("·", left_line(event))
         case PhaseStarted(name=name):
@@ -514,7 +516,8 @@ def recorded_line(event: Event) -> Line | None:
         case PermissionAsked():
             why = f" ({event.why})" if event.why else ""
             who = f"agent {event.agent}" if event.agent else "it"
-            return Line("?", f"may {who} run {event.tool} {event.summary}{why}", Tone.TROUBLE)
+            shown = f": {'; '.join(event.detail)}" if event.detail else ""
+            return Line("?", f"may {who} run {event.tool} {event.summary}{why}{shown}", Tone.TROUBLE)
         case QuestionAsked(question=question, options=options):
             labels = " | ".join(option.label for option in options)
             return Line("?", f"{question}{f' [{labels}]' if labels else ''}", Tone.TROUBLE)

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.events import Event, MergeDecided, Notice, WorktreeLeft
+from harness.events import Event, MergeDecided, Notice, PermissionAsked, WorktreeLeft
+from harness.journal import read
 from harness.permissions import PermissionAnswer
 from harness.session import Session, open_session
 from harness.ui.commands.commands import run_command
 from harness.ui.commands.results import PlayEvents, ShowDiff, StartTask
+from harness.ui.markdown_page import markdown
+from harness.ui.transcript.fold import Transcript
 from harness.worktrees.look import KEPT
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import sessions
@@ -74,6 +77,14 @@ async def test_trees_are_listed_compared_merged_kept_and_removed(tmp_path: Path)
             assert "stays" in events[-1].text
             assert one.exists()
             assert user.requests[0].dangers == ("1 ignored file: a.key",)
+            (asked,) = [one for one in events if isinstance(one, PermissionAsked)]
+            assert asked.detail == ("would be lost: 1 ignored file: a.key",)
+            records = read(session.path).records
+            assert "would be lost: 1 ignored file: a.key" in markdown(records)
+            transcript = Transcript()
+            for record in records:
+                transcript.on_event(record.event, record.at)
+            assert any("would be lost: 1 ignored file: a.key" in str(entry) for entry in transcript.entries)
             (left,) = [one for one in await events_of("/worktree remove one", session) if isinstance(one, WorktreeLeft)]
             assert (left.removed, left.kept, one.exists()) == (True, f"{KEPT}one", False)
             for line, why in (

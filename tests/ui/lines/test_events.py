@@ -32,6 +32,7 @@ from harness.events import (
     LoopChoice,
     LoopFound,
     LoopPolicySet,
+    PermissionAsked,
     Projection,
     QuestionAnswered,
     QuestionAsked,
@@ -336,6 +337,12 @@ def test_a_failure_is_reported_once() -> None:
 
 def test_the_failure_of_a_required_hook_says_what_follows() -> None:
     assert "counts as a no" in shown(HookFailed(POINT, "guard", "gone", 0.1, required=True, times=1))
+
+
+def test_what_a_removal_would_lose_is_in_every_record() -> None:
+    asked = PermissionAsked("c", "worktree", "remove the worktree a", "why", detail=("would be lost: x", "stays: y"))
+    assert str(line_of(asked)) == "? remove the worktree a? would be lost: x; stays: y"
+    assert str(recorded_line(asked)).endswith("(why): would be lost: x; stays: y")
 
 
 # ── questions in a record ───────────────────────────────────────────────────────────────────────
