@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.permissions.protected_places import Surroundings
-from harness.sandbox.git_index import tracked
+from harness.sandbox.git_index import tracked, with_tracked
 from harness.sandbox.git_places import GitPlaces, made_from
 from harness.sandbox.marked_files import MarkedFiles, Marks
 from harness.sandbox.places import Machine, Places, links_to, profile_for
@@ -627,3 +627,11 @@ def test_links_are_followed_one_by_one(tmp_path: Path) -> None:
     (base / "x").symlink_to("x")
     assert links_to(str(base / "a/f")) == {str(base / "a"): "b/../c", str(base / "c"): str(base / "d")}
     assert links_to(str(base / "x/f")) == {str(base / "x"): "x"}
+
+
+def test_which_files_and_folders_git_tracks_something_of(home: Path) -> None:
+    workspace = repository(home / "w")
+    written(workspace / "a/b")
+    git(workspace, "add", "a/b")
+    names = {name: str(workspace / name) for name in ("f", "a", "a/b", "b", "ff")}
+    assert with_tracked([str(workspace / ".git")], names.values()) == {names["f"], names["a"], names["a/b"]}
