@@ -21,7 +21,7 @@ from harness.base.files import read_regular
 from harness.cli.parser import flags
 from harness.engine.subagents.fan_out import ASSUMED
 from harness.engine.turn_lifecycle import LedEnd
-from harness.events import Event, ScriptStarted
+from harness.events import Event, ScriptStarted, TransitionCode
 from harness.journal import find, read, session_folder, sessions
 from harness.journal.session_state import title_of
 from harness.journal.writer import writer_of
@@ -173,7 +173,10 @@ async def _turn(script: _Script, session: Session) -> AsyncGenerator[Event, None
     async def work() -> LedEnd:
         started = ScriptStarted(str(script.file), script.arguments, script.seed, script.began)
         session.conversation.emit(started)
-        return await led_by(script.main, script.plan(runner), script.file)
+        end = await led_by(script.main, script.plan(runner), script.file)
+        if end[0] is TransitionCode.COMPLETED:
+            runner.name_unawaited()
+        return end
 
     async with contextlib.aclosing(session.run_script(script.typed, work)) as events:
         async for event in events:

@@ -7,12 +7,14 @@ which agents end does not change positions, so a script that runs again finds th
 import asyncio
 import hashlib
 import json
+import math
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
+from harness.base.errors import HarnessError
 from harness.events import AgentEnd, Json, ScriptResult
 
 
@@ -147,8 +149,10 @@ class Plan:
             worktree: it works in a worktree of its own, with this name or one that the program chooses.
             raises: False: an agent that fails gives its AgentFailed as a value.
 
-        Awaiting it raises AgentFailed.
+        Awaiting it raises AgentFailed. Raises HarnessError for a prompt that is no text, or an empty one.
         """
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise HarnessError(f"The prompt of an agent is a text with words in it, not {prompt!r}.")
         branch = self._branch
         order = AgentOrder(
             position=branch.next(),
@@ -184,7 +188,12 @@ class Plan:
         self._runner.phase(name)
 
     def budget(self, usd: float) -> None:
-        """Let all agents together cost so much, in US dollars. Those that run then end, and later ones fail."""
+        """Let all agents together cost so much, in US dollars. Those that run then end, and later ones fail.
+
+        Raises HarnessError for what is no amount.
+        """
+        if not 0 <= usd < math.inf:
+            raise HarnessError(f"A budget is a number of US dollars, 0 or more, not {usd!r}.")
         self._runner.budget(usd)
 
     @property

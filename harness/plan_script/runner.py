@@ -65,9 +65,12 @@ class SessionRunner:
         self._session = session
         self._record = record
         self._seat = _PlanSeat(session.conversation)
+        self._unawaited: dict[str, str] = {}
+        """Names of calls by position."""
 
     def ask(self, order: AgentOrder) -> None:
         """Say so where an earlier run asked for something else."""
+        self._unawaited[order.position] = order.name
         if self._record.changed(order):
             text = f'agent {order.position} "{order.name}" was asked for something else before; it runs again'
             self._session.conversation.emit(Notice("info", text))
@@ -82,6 +85,7 @@ class SessionRunner:
 
     async def run(self, order: AgentOrder) -> tuple[ScriptResult, Any]:
         """The result that is recorded, or that of a subagent. Raises HarnessError for what cannot be asked for."""
+        self._unawaited.pop(order.position)
         schema = _schema_of(order)
         found = self._record.result(order)
         if found is None and (created := self._record.created.get(call_id(order))) is not None:
@@ -93,6 +97,12 @@ class SessionRunner:
         if found is None:
             found = await self._carried_out(order, schema)
         return found, _value(schema, found)[0]
+
+    def name_unawaited(self) -> None:
+        """Name the calls whose agents have not begun because the script did not wait for them."""
+        for position, name in self._unawaited.items():
+            text = f'agent {position} "{name}" did not begin: the script does not await it'
+            self._session.conversation.emit(Notice("warning", text))
 
     async def _carried_out(self, order: AgentOrder, schema: AnswerSchema | None) -> ScriptResult:
         task = ScriptTask(
@@ -192,7 +202,7 @@ def _text(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     try:
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise HarnessError(f"main returned neither a text nor JSON ({error}); return a str or plain data.") from error
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -9,6 +10,8 @@ from types import FrameType
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 8.0
 """Seconds a turn may take to end after SIGTERM or SIGHUP."""
+BLOCKED_S = 2.0
+"""A second signal that finds the first one unhandled after so many seconds ends the code that blocks the loop."""
 
 
 class SignalExit(BaseException):
@@ -57,15 +60,24 @@ class SignalState:
 
 @contextmanager
 def handle_signals() -> Iterator[SignalState]:
-    """Handle signals for the current task within the block; late ones are raised again for the previous handler."""
+    """Handle signals for the current task within the block; late ones are raised again for the previous handler.
+
+    Code that blocks the event loop, such as a plan script with an endless loop, gets a KeyboardInterrupt instead.
+    """
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("signals are handled within a task")
     signalled = SignalState(task)
     loop = asyncio.get_running_loop()
     pending: list[int] = []
+    waits_since = 0.0
 
     def arrive(number: int, frame: FrameType | None) -> None:
+        nonlocal waits_since
+        if not pending:
+            waits_since = time.monotonic()
+        elif time.monotonic() - waits_since > BLOCKED_S:
+            raise KeyboardInterrupt
         pending.append(number)
         loop.call_soon_threadsafe(deliver)
 

@@ -1,5 +1,6 @@
 """`harness run plan.py`: as a process with the practice model, killed, changed and resumed."""
 
+import asyncio
 import json
 import shutil
 import signal
@@ -12,6 +13,7 @@ import pytest
 from harness.cli.parser import run_options
 from harness.events import AgentCreated, Event, PhaseStarted, ScriptResult, TurnEnded, TurnStarted
 from harness.journal import read
+from harness.ui.signals import BLOCKED_S
 from tests.pages.blocks import every_block
 from tests.ui.program import ROOT, Finished, Place, run, start
 from tests.ui.warm import Piped
@@ -189,6 +191,10 @@ async def test_the_script_decides_what_a_failure_is(place: Place) -> None:
         ("1 / 0", (), 2, "plan.py, line 1: ZeroDivisionError"),
         ("async def main(plan):\n    1 / 0", (), 1, "plan.py, line 2: ZeroDivisionError"),
         ("async def main(plan):\n    return plan", (), 1, "main returned neither a text nor JSON"),
+        ("async def main(plan):\n    return float('nan')", (), 1, "main returned neither a text nor JSON"),
+        ("async def main(plan):\n    await plan.agent(5)", (), 1, "is a text with words in it, not 5."),
+        ("async def main(plan):\n    await plan.agent(' ')", (), 1, "is a text with words in it, not ' '."),
+        ("async def main(plan):\n    plan.budget(-1)", (), 1, "A budget is a number of US dollars, 0 or more, not -1."),
         ("async def main(plan):\n    await plan.agent('x', tools=['no'])", (), 1, "No agent can be given no"),
         ("async def main(plan):\n    await plan.agent('x', schema={'type': 1})", (), 1, "not a valid JSON schema"),
         ("async def main(plan):\n    plan.budget(0)\n    await plan.agent('list the files')", (), 3, "$0.00, is spent"),
@@ -212,6 +218,12 @@ async def test_what_cannot_run_says_why(
     assert said in ended.err
 
 
+async def test_a_call_that_is_not_awaited_is_named(place: Place) -> None:
+    ended = await ran(place, "async def main(plan):\n    plan.agent('x', name='look')\n    return 'done'")
+    assert (ended.code, ended.out) == (0, "done\n")
+    assert 'agent 1 "look" did not begin: the script does not await it' in ended.err
+
+
 async def test_ctrl_c_ends_a_plan_which_goes_on_where_it_was(place: Place) -> None:
     (place.folder / "slow.toml").write_text(
         '[[reply]]\ntext = "First."\n[[reply]]\ntext = "and then nothing"\nfault = { kind = "stall", at = 3 }\n'
@@ -228,6 +240,22 @@ async def test_ctrl_c_ends_a_plan_which_goes_on_where_it_was(place: Place) -> No
     again = await run(place, "run", "plan.py", "--practice", "--resume")
     assert (again.code, json.loads(again.out)[0]) == (0, "First.")
     assert [one for one in again.err.splitlines() if "started" in one] == ['→ a3 "y" started']
+
+
+@pytest.mark.stories
+async def test_a_second_ctrl_c_ends_a_script_that_blocks(place: Place) -> None:
+    script = "async def main(plan):\n    await plan.agent('list the files')\n    while True:\n        pass"
+    (place.folder / "plan.py").write_text(script)
+    process = await start(place, "run", "plan.py", "--output-format", "stream-json")
+    await line_with(process, "script_result")
+    process.send_signal(signal.SIGINT)
+    await asyncio.sleep(BLOCKED_S + 0.5)  # the time itself is the subject
+    process.send_signal(signal.SIGINT)
+    await process.communicate()
+    assert process.returncode == 130
+    again = await ran(place, script.partition("\n    while")[0], "--resume")
+    assert again.code == 0, again.err
+    assert "started" not in again.err
 
 
 async def test_agents_in_worktrees_leave_the_folder_as_it_is(place: Place) -> None:

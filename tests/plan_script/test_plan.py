@@ -13,7 +13,9 @@ from harness.plan_script.plan import AgentOrder
 
 Tree = str | list["Tree"]
 """What a script does: a call, or a list of branches with such things, which run side by side."""
-trees = st.lists(st.recursive(st.text("ab", max_size=2), lambda inner: st.lists(inner, max_size=3)), max_size=4)
+trees = st.lists(
+    st.recursive(st.text("ab", min_size=1, max_size=2), lambda inner: st.lists(inner, max_size=3)), max_size=4
+)
 
 
 class Slow:
