@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,8 @@ def _left_to_command(number: int, frame: FrameType | None) -> None:
 TRUST = """\
 Add only a folder whose files you trust: commands run in it, and its files are read to the model.
 Its settings, hooks, skills and instructions are not read."""
+TellAuthor = Callable[[str, str], Awaitable[None]]
+"""Tells whoever works on a branch that it was given back; takes the branch and the output."""
 MOST_BYTES = 1_000_000
 """Of a file that is offered."""
 HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], None] | signal.Handlers] = (
@@ -206,14 +208,16 @@ class UserCommands:
         held = (*found.kept, *found.lost)
         self._conversation.emit(WorktreeLeft(name, str(tree.path), removed=True, why=held, kept=kept))
 
-    def merge_worktrees(self, worktrees: Worktrees, names: Sequence[str]) -> AsyncGenerator[Event, None]:
+    def merge_worktrees(
+        self, worktrees: Worktrees, names: Sequence[str], tell: TellAuthor | None = None
+    ) -> AsyncGenerator[Event, None]:
         """Merge the branches of these worktrees, or of all finished ones, behind the check; each decision is an event.
 
-        Raises HarnessError.
+        `tell`: tells the author of a branch that is given back; None: the session has no members. Raises HarnessError.
         """
-        return self._turns.events(partial(self._merge_worktrees, worktrees, names))
+        return self._turns.events(partial(self._merge_worktrees, worktrees, names, tell))
 
-    async def _merge_worktrees(self, worktrees: Worktrees, names: Sequence[str]) -> None:
+    async def _merge_worktrees(self, worktrees: Worktrees, names: Sequence[str], tell: TellAuthor | None) -> None:
         self._signals.reset()
         shared = self._core.shared
         check = check_runner(self._core.settings, shared.rules, shared.processes)
@@ -221,6 +225,9 @@ class UserCommands:
         result = await unless(self._signals.interrupt, queue.run(names))
         if result is None:
             self._conversation.emit(Notice("warning", "The merge queue was interrupted; /worktree merge continues it."))
+        elif tell is not None:
+            for one in result.given_back:
+                await tell(one.branch, one.detail)
 
     async def _compact(self, focus: str) -> None:
         await self._core.shared.connection.open()

@@ -54,6 +54,8 @@ class MailKind(StrEnum):
     """A member ended its task without an answer, and why."""
     RETURNED = "returned"
     """A message of the recipient that will not be read, and why."""
+    GIVEN_BACK = "given_back"
+    """The branch of the recipient was not merged: the conflict, or the output of the check."""
     REQUEST = "request"
     """A request of a protocol, which has an answer and a deadline; sent again as its reminder."""
     ANSWER = "answer"

@@ -263,11 +263,15 @@ def kept_task(text: str) -> str:
     return f"The model could not be reached. Go on with your task of the board:\n\n{text}"
 
 
-def branch_given_back(output: str) -> str:
-    """The prompt of a member whose branch could not be merged, with the conflict or the output of the check."""
+def branch_given_back(output: str, *, task: bool = True) -> str:
+    """What a member reads whose branch could not be merged, with the conflict or the output of the check.
+
+    `task`: a task of the board waits for it.
+    """
+    so, then = (", so your task is not completed", ", then complete the task again") if task else ("", "")
     return (
-        "Your branch was not merged, so your task is not completed. Mend it in your worktree: for a conflict, merge "
-        f"the branch of the user into yours. Commit, then complete the task again.\n\n{_fenced('output', output)}"
+        f"Your branch was not merged{so}. Mend it in your worktree: for a conflict, merge "
+        f"the branch of the user into yours. Commit{then}.\n\n{_fenced('output', output)}"
     )
 
 

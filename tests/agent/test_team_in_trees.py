@@ -1,11 +1,12 @@
 """Members with a worktree each: what they write is theirs, and an ended one leaves its work where it is."""
 
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from harness.engine.worktrees import worktrees_for
-from harness.events import MemberStarted, WorktreeLeft
+from harness.events import MailKind, MailSent, MemberStarted, MergeDecided, WorktreeLeft
 from harness.model.notices import member_prompt
 from harness.worktrees.merge_queue import MergeQueue
 from tests.agent.stage import calls, says
@@ -84,3 +85,29 @@ async def test_members_on_one_file_do_not_meet_before_the_merge(tmp_path: Path) 
         assert result.accepted == (ann,)
         assert [(one.branch, one.why) for one in result.given_back] == [(ben, "conflict")]
         assert (workspace / "shared").read_text() == "ann\n"
+
+
+async def test_the_author_of_a_red_branch_gets_the_output_as_mail_of_the_program(tmp_path: Path) -> None:
+    workspace = repository(tmp_path)
+    commit = "git add . && git -c user.name=a -c user.email=a@b commit -qm"
+    script = calls(in_tree("ann", "Break."), in_tree("ben", "Build.")) + says("Started.")
+    script += of_member(calls(bash(f"touch broken; {commit} ann")), "Break.") + of_member(says("Done."), "exit 0")
+    script += of_member(calls(bash(f"touch built; {commit} ben")), "Build.") + of_member(says("Done."), "exit 0")
+    script += of_member(says("I mend it."), "given_back")
+    check = "! test -f broken || { echo tests are red; exit 3; }"
+    async with on_stage(tmp_path, script + says("Good.", times='"forever"'), check_command=check) as here:
+        for setting in ("name", "email"):
+            git(workspace, "config", f"user.{setting}", "a@b")
+        await here.turn("Go.")
+        await at_rest(here)
+        core, commands = here.agent.core, here.agent.parts.user_commands
+        worktrees = worktrees_for(core.settings, core.shared.processes, core.session)
+        async with aclosing(commands.merge_worktrees(worktrees, (), team_of(here).given_back)) as events:
+            assert [event.what async for event in events if isinstance(event, MergeDecided)][-1] == "landed"
+        await at_rest(here)
+        assert (workspace / "built").exists()
+        (sent,) = [event for event in told(here, MailSent) if event.kind is MailKind.GIVEN_BACK]
+        assert (sent.sender.name, sent.recipient.name) == ("program", "ann")
+        read = next(str(one.body) for one in here.server.requests if "given_back" in str(one.body))
+        assert "tests are red" in read
+        assert "exit code 3" in read

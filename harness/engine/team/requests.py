@@ -33,11 +33,10 @@ from harness.events import (
 from harness.model import notices
 from harness.policies.protocols.requests import Request, RequestFold, RequestRefused, digest_of, move, role_of
 from harness.policies.protocols.table import DEADLINES, EFFECTS, RequestEffect, RequestMessage, Role, word
-from harness.policies.team.mail import LEAD, USER, MailDraft, MailLimits, MailRefused
+from harness.policies.team.mail import LEAD, PROGRAM, USER, MailDraft, MailLimits, MailRefused
 from harness.tools.output import shorten
 
-LEAD_BOX, USER_BOX = Address(LEAD, 1), Address(USER, 1)
-PROGRAM = "program"
+LEAD_BOX, USER_BOX, PROGRAM_BOX = Address(LEAD, 1), Address(USER, 1), Address(PROGRAM, 1)
 MOST_OPEN = 10
 """Requests without an answer that one agent may have."""
 YES, NO = "yes", "no"

@@ -25,7 +25,7 @@ from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
 from harness.engine.team.claims import Claims
 from harness.engine.team.member import Member, MemberDraft
-from harness.engine.team.requests import LEAD_BOX, USER_BOX, Requests
+from harness.engine.team.requests import LEAD_BOX, PROGRAM_BOX, USER_BOX, Requests
 from harness.engine.team.seat import MemberSeat, TeamTools, text_of
 from harness.engine.team.trees import MemberTrees
 from harness.events import (
@@ -80,6 +80,7 @@ from harness.team.tools import (
 from harness.tools.output import shorten
 from harness.tools.tool import ToolContext, ToolResult, invalid, shorten_line
 from harness.worktrees import WorktreeError
+from harness.worktrees.look import BRANCH
 
 SHOWN_CHARACTERS = 200
 """Of a message in events."""
@@ -242,6 +243,18 @@ class Team:
         if isinstance(sent, MailRefused):
             raise HarnessError(f"Not sent. {sent.reason}")
         return "\n".join(map(self.fate, sent))
+
+    async def given_back(self, branch: str, output: str) -> None:
+        """Mail to the member whose branch was not merged, with the conflict or the output of the check. Nothing where
+        no live member has it."""
+        await self.open()
+        names = [one.name for one in self._fold.live if one.worktree and branch == f"{BRANCH}{one.worktree}"]
+        if not names:
+            return
+        body = notices.branch_given_back(output, task=False)
+        sent = await self.send(MailDraft(PROGRAM_BOX, tuple(names), body, MailKind.GIVEN_BACK))
+        if isinstance(sent, MailRefused):
+            self._emit(Notice("warning", f"{names[0]} was not told that its branch is given back: {sent.reason}"))
 
     async def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
         """Write a message to mailboxes, and let it begin what it begins. Raises MailError."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from harness.events import Address, MailKind
 
-LEAD, ALL, USER = "lead", "all", "user"
-_RESERVED: Final = frozenset({LEAD, ALL, USER, "head"})
+LEAD, ALL, USER, PROGRAM = "lead", "all", "user", "program"
+_RESERVED: Final = frozenset({LEAD, ALL, USER, PROGRAM, "head"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _ID = re.compile(r"[ab][0-9]+")
 """Ids of subagents and background commands."""

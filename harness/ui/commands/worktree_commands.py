@@ -17,7 +17,8 @@ def worktree(session: Session, argument: str) -> CommandResult:
         case "diff", [name]:
             return ShowDiff(_diff(session, name))
         case "merge", _:
-            return PlayEvents(session.user_commands.merge_worktrees(session.worktrees, names), steers=False)
+            tell = session.background.team.given_back if session.background.has_team else None
+            return PlayEvents(session.user_commands.merge_worktrees(session.worktrees, names, tell), steers=False)
         case "keep", [name]:
             return StartTask(_keep(session, name))
         case "remove", [name]:
