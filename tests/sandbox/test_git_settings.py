@@ -121,6 +121,15 @@ def test_what_was_opened_to_git_is_not_pinned(home: Path) -> None:
     assert [one for one in profile.writable if one.startswith(f"{workspace}/")] == [f"{workspace}/.git"]
 
 
+def test_a_folder_that_the_user_allows_can_be_moved_and_others_stay_held(home: Path) -> None:
+    workspace = included(home)
+    machine = places(home, workspace).look([str(workspace)])
+    profile = profile_for(ProfileName.WORK, machine, Allowance((str(workspace / "ci"),)))
+    said = shell(profile, workspace, "mv ci ci2 && echo moved; echo evil > tools/clean")
+    assert said.startswith("moved\n")
+    assert "tools/clean: Read-only file system" in said
+
+
 @pytest.mark.parametrize(
     "name", ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_COUNT", "HOME", "XDG_CONFIG_HOME"]
 )
