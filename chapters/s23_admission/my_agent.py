@@ -25,12 +25,12 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionCode, WorkEnd
 from harness.events.tasks import TaskChanged
-from harness.events.team import Address
+from harness.events.team import Address, MailKind, RequestChanged, RequestKind, RequestMade
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.mcp.config import from_file, of_folder
 from harness.mcp.connection import Callbacks
@@ -39,7 +39,7 @@ from harness.mcp.tools import ForeignTools
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
-from harness.model.notices import mail_text, scheduled_prompt
+from harness.model.notices import mail_text, plan_first, request_changed, request_text, scheduled_prompt
 from harness.model.prompt import standard_sections, system_blocks, with_breakpoints
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
@@ -47,6 +47,8 @@ from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, SlotQu
 from harness.policies.breakers.decisions import CallPermit, Finish, PauseTurn, Skip
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.repeat_detector import RepeatTail
+from harness.policies.protocols.requests import Request, RequestFold, RequestRefused, digest_of, move, role_of
+from harness.policies.protocols.table import RequestEffect, RequestMessage
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
@@ -245,8 +247,10 @@ class Failed(Exception):  # noqa: N818
 class Agent:
     """One conversation; `parent` is the agent that started this one, `member` its name in the team."""
 
-    def __init__(self, parent: "Agent | None" = None, foreign: tuple[Tool, ...] = (), member: str = "") -> None:
-        self.parent = parent
+    def __init__(
+        self, parent: "Agent | None" = None, foreign: tuple[Tool, ...] = (), member: str = "", gated: bool = False
+    ) -> None:
+        self.parent, self.gated = parent, gated
         self.foreign: tuple[Tool, ...] = parent.foreign if parent else foreign
         self.client: ModelClient = parent.client if parent else client()
         self.steps = 0
@@ -270,6 +274,7 @@ class Agent:
         self.mail: SqliteMail = parent.mail if parent else SqliteMail(MAIL.resolve())
         self.address = self.mail.begin(member) if member else Address("lead", 0)
         self.members: dict[str, Agent] = parent.members if parent else {}
+        self.requests: RequestFold = parent.requests if parent else RequestFold()
         self.processes = Processes()
         self.running: dict[str, asyncio.Task[None]] = parent.running if parent and member else {}
         self.ends: list[str] = []
@@ -357,12 +362,12 @@ class Agent:
         """The tools of the lead and of members. A member keeps its history; mail begins its next task."""
 
         @tool(effect=Effect.DELEGATE)
-        async def member(name: str, task: str) -> str:
+        async def member(name: str, task: str, plans_first: bool = False) -> str:
             """Start a member with its first task. It works beside you, and its answer arrives as mail."""
             if problem := name_problem(name, self.members):
                 return problem
             self.address = self.address if self.members else self.mail.begin("lead")
-            self.members[name] = Agent(self, member=name)
+            self.members[name] = Agent(self, member=name, gated=plans_first)
             return self.write(name, task)
 
         @tool(effect=Effect.READ)
@@ -370,11 +375,53 @@ class Agent:
             """Write to a member, or to the lead. The answer arrives as mail; do not wait for it."""
             return self.write(to, text)
 
-        return (message,) if self.address.generation else () if self.parent else (member, message)
+        @tool(effect=Effect.READ)
+        async def plan(text: str) -> str:
+            """Ask the lead to approve a plan, before you write or run anything. The answer arrives as mail."""
+            for earlier in self.requests.plans(self.address):
+                self.say(earlier.id, RequestMessage.WITHDRAW)
+            id, lead = self.requests.next_id, (self.parent or self).address
+            self.requests.on_event(RequestMade(id, RequestKind.PLAN, self.address, lead, text, digest_of(text)))
+            return self.bring(self.requests.plans(self.address)[-1])
 
-    def write(self, to: str, text: str) -> str:
+        @tool(effect=Effect.READ)
+        async def answer(id: str, say: Literal["agree", "decline"], text: str = "", digest: str = "") -> str:
+            """Answer a request that reached you as mail."""
+            return self.say(id, RequestMessage(say), text, digest)
+
+        return (message, plan) if self.address.generation else () if self.parent else (member, message, answer)
+
+    def bring(self, plan: Request, state: str = "") -> str:
+        """Write a plan of this member to the lead; `state`: it was brought before."""
+        text = request_text(plan.id, plan.kind, f"{plan.asker.name} to lead", state, plan.text, plan.digest)
+        return self.write("lead", text, MailKind.REQUEST)
+
+    def say(self, id: str, message: RequestMessage, text: str = "", digest: str = "", role: Any = None) -> str:
+        """Say something about a request, as this agent or in another role. What is not in the table changes nothing."""
+        if (plan := self.requests.get(id)) is None:
+            return f"There is no request {id!r}."
+        done = move(plan, message, role or role_of(plan, self.address), digest)
+        if isinstance(done, RequestRefused):
+            return done.reason
+        self.requests.on_event(RequestChanged(plan.id, done.to, role or self.address.name, text))
+        match done.effects:
+            case (RequestEffect.TELL_ASKER,):
+                self.write(plan.asker.name, f"{request_changed(plan.id, plan.kind, done.to)} {role or 'lead'}: {text}")
+            case (RequestEffect.REMIND,):
+                self.members[plan.asker.name].bring(plan, done.to)
+            case (RequestEffect.ASK_USER,):
+                self.say(id, RequestMessage("agree" if ask_user(plan.text) else "decline"), "", plan.digest, "user")
+        return f"{plan.id} is {done.to}."
+
+    async def late(self) -> str:
+        """Nobody works: that is the deadline of each request that waits. Returns the next prompt."""
+        for plan in self.requests.waiting:
+            self.say(plan.id, RequestMessage.DEADLINE_OF_LEAD, role="program")
+        return await self.next_end()
+
+    def write(self, to: str, text: str, kind: MailKind = MailKind.MESSAGE) -> str:
         """Append a message. The sender is this agent, whatever the text says; an idle member begins to work."""
-        sent = self.mail.send(MailDraft(self.address, (to,), text))
+        sent = self.mail.send(MailDraft(self.address, (to,), text, kind))
         if isinstance(sent, MailRefused):
             return sent.reason
         if to in self.members and to not in self.running and sent[0].begins_work:
@@ -395,7 +442,7 @@ class Agent:
     async def answer(self, prompt: str) -> str:
         """Answer a prompt, then wait for the commands that it started."""
         answer = await self.run(prompt)
-        while end := await self.next_end() or await self.next_fire():
+        while end := await self.next_end() or await self.late() or await self.next_fire():
             answer += "\n" + await self.run(end)
         return answer
 
@@ -680,6 +727,8 @@ class Agent:
 
     async def denied(self, tool: Tool, call: Any) -> str | None:
         """Why a call may not run, as a sentence for the model; None: it may run."""
+        if tool.effect is not Effect.READ and (why := self.requests.blocked(self.address, plans_first=self.gated)):
+            return plan_first(tool.name, why)
         line = tool.summarise(call["input"])
         request = PermissionRequest(call["id"], tool.name, tool.effect, line, line, call["input"])
         match self.permissions.decide(request):

@@ -19,6 +19,7 @@ from harness.events import (
     MergeDecided,
     PermissionAsked,
     PollNoted,
+    RequestChanged,
     RetryScheduled,
     TaskChanged,
     ToolEnded,
@@ -153,6 +154,13 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             given_back = first(after, TaskChanged)
             assert isinstance(given_back, TaskChanged)
             return value == given_back.state
+        case "digest":
+            changed = isinstance(first(after, RequestChanged, ToolEnded), RequestChanged)
+            return value == ("agreed" if changed else "unchanged")
+        case "request":
+            moved = first(after, RequestChanged)
+            assert isinstance(moved, RequestChanged)
+            return value == moved.state
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

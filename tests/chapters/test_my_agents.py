@@ -189,3 +189,58 @@ async def test_a_program_that_cannot_reach_its_model_gives_its_task_back_and_cla
         (TaskState.PENDING, 1),
         (TaskState.PENDING, 0),
     ]
+
+
+PLANNED = """
+[[reply]]
+tools = [{ name = "member", input = { name = "ann", task = "Raise the price.", plans_first = true } }]
+[[reply]]
+text = "Ann has it."
+[[reply]]
+when = { text = "Raise the price", lacks = "member" }
+tools = [{ name = "bash", input = { command = "echo early >> done.txt" } }]
+[[reply]]
+when = { text = "you propose a plan first", lacks = "member" }
+tools = [{ name = "plan", input = { text = "Bread costs 4." } }]
+[[reply]]
+when = { text = "is in the mailbox of lead", lacks = "member" }
+text = "I wait."
+[[reply]]
+text = "Ann waits."
+[[reply]]
+when = { text = "is agreed by lead", lacks = "member" }
+tools = [{ name = "bash", input = { command = "echo planned >> done.txt" } }]
+[[reply]]
+when = { text = "is declined by user", lacks = "member" }
+tools = [{ name = "bash", input = { command = "echo late >> done.txt" } }]
+[[reply]]
+when = { lacks = "member" }
+text = "Ended."
+"""
+AGREES = """
+[[reply]]
+when = { text = "still without an answer: reminded" }
+tools = [
+    { name = "answer", input = { id = "r1", say = "agree", digest = "0123456789ab" } },
+    { name = "answer", input = { id = "r1", say = "agree", digest = "{digest}" } },
+]
+fills = { digest = 'digest ([0-9a-f]{12})' }
+"""
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize(("answer", "written"), [(AGREES, "planned"), ("", "")], ids=["approved", "without an answer"])
+async def test_a_member_that_plans_first_runs_nothing_before_its_plan_is_approved(
+    tmp_path: Path, answer: str, written: str
+) -> None:
+    """The lead answers when it is reminded; or never, and no user is there."""
+    program = next(one for one in PROGRAMS if one.parent.name == "s16_protocols")
+    last = '[[reply]]\ntext = "All is done."\ntimes = "forever"\n'
+    async with PracticeServer(script=Script.parse(PLANNED + answer + last)) as server:
+        code, _, err = await run(program, tmp_path, server.base_url, "--yolo", "Raise it.")
+        told = " ".join(str(post.body["messages"]) for post in server.requests)
+    assert code == 0, err
+    done = tmp_path / "done.txt"
+    assert (done.read_text().split() if done.exists() else []) == ([written] if written else [])
+    assert ("r1 is unchanged: its plan has the digest" in told) is bool(written)
+    assert ("Request r1 (plan) is declined by user" in told) is not bool(written)
