@@ -177,13 +177,16 @@ def scheduled_prompt(prompt: str, *, fire: str, due: str, now: str, missed: int,
 UNFINISHED = "The agent did not finish: "
 
 
-def unfinished_answer(agent: str, reason: str, text: str) -> str:
-    """Result of a task that ended without an answer. `text` is what the subagent had written so far."""
+def unfinished_answer(agent: str, reason: str, text: str, resume: str | None = None) -> str:
+    """Result of a task that ended without an answer. `text` is what the subagent had written so far, `resume` how it
+    can continue; None: by a call of agent."""
     head = f"{UNFINISHED}{reason.rstrip('.')}. This is no answer."
-    resume = f'To let it continue from there, call agent with agent="{agent}".'
+    if resume is None:
+        resume = f'To let it continue from there, call agent with agent="{agent}".'
+    end = f"[agent {agent}] {resume}".rstrip()
     if not text:
-        return f"{head} It had not written anything yet.\n\n[agent {agent}] {resume}"
-    return f"{head} What it had written so far may be incomplete or wrong:\n\n{text}\n\n[agent {agent}] {resume}"
+        return f"{head} It had not written anything yet.\n\n{end}"
+    return f"{head} What it had written so far may be incomplete or wrong:\n\n{text}\n\n{end}"
 
 
 def not_started(reason: str) -> str:

@@ -206,6 +206,7 @@ async def test_an_ended_member_returns_its_mail_and_its_name_begins_anew(tmp_pat
         (message("lead", "Hi."), "lead is you. There are: ann."),
         (message("ann", "x" * 20_001), "20,001 characters, and 20,000 are allowed"),
         ('{ name = "team_stop", input = { name = "eve" } }', "There is no member 'eve'; there is: ann."),
+        ('{ name = "agent", input = { agent = "a1", prompt = "x", description = "x" } }', "a1 is a member of the team"),
     ],
 )
 async def test_what_cannot_be_is_an_error_that_says_who_is_there(tmp_path: Path, call: str, answer: str) -> None:
@@ -259,6 +260,8 @@ async def test_five_failures_pause_the_mail_of_a_member_and_its_end_lets_it_try_
         assert [row.state for row in team.rows] == [MemberState.FAILED]
         failed = [event for event in told(here, MailSent) if event.kind is MailKind.FAILED]
         assert [event.recipient.name for event in failed] == ["lead"]
+        (arrived,) = told(here, Arrived)
+        assert "[agent a1] To let it try again, write to it with message." in arrived.text
         for number in range(1, 5):
             await team.say(["ann"], f"number {number}")
             await at_rest(here)

@@ -187,14 +187,14 @@ def said(messages: Sequence[Message]) -> str:
     return words if len(words) <= SAID_CHARACTERS else "… " + words[-SAID_CHARACTERS:].lstrip()
 
 
-def report_text(agent: str, report: SubagentReport) -> str:
-    """The report as the parent's model reads it."""
+def report_text(agent: str, report: SubagentReport, resume: str | None = None) -> str:
+    """The report as the parent's model reads it; `resume` as in `unfinished_answer`."""
     if report.end is AgentEnd.NOT_STARTED:
         return notices.not_started(report.reason)
     if report.answered:
         took = f"{counted(report.steps, 'step')}, {report.usage.prompt + report.usage.output} tokens"
         return f"{report.text}\n\n[agent {agent}: {took}]{_ended_processes(report)}"
-    return notices.unfinished_answer(agent, report.reason, report.text) + _ended_processes(report)
+    return notices.unfinished_answer(agent, report.reason, report.text, resume) + _ended_processes(report)
 
 
 def _ended_processes(report: SubagentReport) -> str:

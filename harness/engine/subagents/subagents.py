@@ -204,6 +204,8 @@ class Subagents:
         self._known: dict[str, _Known] = {}
         self._kind_of: dict[str, str] = {}
         """By the id of a subagent that is of a kind, listed or not."""
+        self._members: set[str] = set()
+        """The ids of all that are or were members."""
         self._count = 0
         self._background: dict[asyncio.Task[None], str] = {}
         self._foreground: list[_Foreground] = []
@@ -214,6 +216,10 @@ class Subagents:
         """Run a task and return its result. A cancellation ends the subagent and is passed on."""
         if task.agent is None and (full := self.full()) is not None:
             return full
+        if task.agent in self._members:
+            return invalid(
+                f"{task.agent} is a member of the team; write to it with message. One that has ended does not continue."
+            )
         known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if task.agent is not None and known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
@@ -309,6 +315,7 @@ class Subagents:
         """The id of a new subagent that is a member; `may_start` has let it start."""
         known = self._new()
         known.member = True
+        self._members.add(known.agent)
         self._remember(known)
         return known.agent
 
@@ -542,6 +549,8 @@ class Subagents:
                     self._count = max(self._count, _number_of(agent))
                     if event.kind:
                         self._kind_of[agent] = event.kind
+                    if event.member:
+                        self._members.add(agent)
                     unended[agent] = unended.get(agent, 0) + 1
                     if event.background and not event.member:
                         untold.setdefault(agent, []).append(event)

@@ -82,6 +82,7 @@ from harness.tools.tool import ToolContext, ToolResult, invalid, shorten_line
 from harness.worktrees import WorktreeError
 from harness.worktrees.look import BRANCH
 
+TRY_AGAIN = "To let it try again, write to it with message."
 SHOWN_CHARACTERS = 200
 """Of a message in events."""
 
@@ -389,7 +390,7 @@ class Team:
         member.busy = False
         if member.ending:
             kind = MailKind.LAST_WORDS if report.answered else MailKind.NOTE
-            await self._from_program(member, (LEAD_BOX,), kind, report_text(member.agent, report))
+            await self._from_program(member, (LEAD_BOX,), kind, report_text(member.agent, report, ""))
             await self._end(member)
             return
         if report.answered and any(kind is MailKind.USER for _, kind, _ in member.read):
@@ -406,7 +407,7 @@ class Team:
         else:
             self._emit(MemberChanged(member.address, MemberState.FAILED, report.reason))
             recipients = dict.fromkeys(owed if of_board else (*owed, LEAD_BOX))  # the board has its own report
-            await self._from_program(member, recipients, MailKind.FAILED, report_text(member.agent, report))
+            await self._from_program(member, recipients, MailKind.FAILED, report_text(member.agent, report, TRY_AGAIN))
         self.step(member)
 
     def _waits_for(self, member: Member) -> tuple[str, ...]:
