@@ -27,6 +27,8 @@ CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"
 """Ignored names that nobody misses, because programs write them again."""
 MOST_ENTRIES = 50_000
 """Entries of ignored folders that are looked through for repositories."""
+MOST_COMPARED = 200
+"""Changed files, and commits of the user's branch, that are compared to find a branch that is merged as one commit."""
 MOST_MOVES = 1_000
 """The latest moves of HEAD that are looked at."""
 _UNFINISHED = {
@@ -96,6 +98,8 @@ async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
         return replace(state, odd="its HEAD is no commit; make one there, or switch to a branch that has one")
     moved = await in_thread(partial(moves_of, tree.admin))
     unique, left = await _commits(git, tree, moved)
+    if unique and tree.branch and await _squashed(git, tree, main):
+        unique = 0
     state = replace(state, commits=unique, left_behind=left)
     if not tree.path.is_dir():  # deleted by hand; git still lists it
         return state
@@ -138,6 +142,27 @@ async def _commits(git: Git, tree: Worktree, moves: Iterable[str]) -> tuple[int,
     reach = [tree.head, f"--glob={KEPT}*", *ELSEWHERE]
     left = await git("rev-list", "--count", "--ignore-missing", *known, "--not", *reach, cwd=cwd)
     return int(unique), int(left)
+
+
+async def _squashed(git: Git, tree: Worktree, main: Path) -> bool:
+    """All files that a branch has changed stand in one commit of the user's branch as they do in this one, so its
+    commits are merged as one. Compared by content: what is only alike is not merged."""
+    target = await git("rev-parse", "--verify", "--quiet", "HEAD", cwd=main, fine=(0, 1, 128))
+    since = target and await git("merge-base", target, tree.head, cwd=tree.admin, fine=(0, 1))
+    if not since:
+        return False
+    exactly = ("-r", "--no-renames", "--ignore-submodules=none")
+    printed = await git("diff-tree", *exactly, "--name-only", "-z", since, tree.head, cwd=tree.admin)
+    names = tuple(name for name in printed.split("\0") if name)
+    if not 0 < len(names) <= MOST_COMPARED:
+        return False
+    literal = "--literal-pathspecs"
+    seen = ("--full-history", f"--max-count={MOST_COMPARED}", target, "--not", tree.head, "--", *names)
+    for commit in (await git(literal, "rev-list", *seen, cwd=tree.admin)).split():
+        there = (literal, "diff-tree", "--quiet", *exactly, commit, tree.head, "--", *names)
+        if (await git.run(*there, cwd=tree.admin))[0] == 0:
+            return True
+    return False
 
 
 def moves_of(admin: Path) -> tuple[str, ...]:

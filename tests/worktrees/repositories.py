@@ -150,6 +150,16 @@ def _squash_merged(at: Place) -> None:
     git(at.main, "commit", "-qm", "squashed")
 
 
+def _partly_merged(at: Place) -> None:
+    _squash_merged(at)
+    committed(at.path, "h", "later\n")
+
+
+def _merged_but_for_spaces(at: Place) -> None:
+    committed(at.path, "g", "if a:\n    b\nc\n")
+    committed(at.main, "g", "if a:\n    b\n    c\n")
+
+
 def _merged(at: Place) -> None:
     committed(at.path, "g", "1\n")
     git(at.main, "merge", "-q", "--no-edit", at.tree.branch)
@@ -260,7 +270,9 @@ STATES: dict[str, tuple[Callable[[Place], object], str]] = {
     "pushed": (_with_upstream, "free"),
     "unpushed": (_unpushed, "kept"),
     "merged": (_merged, "free"),
-    "squash-merged": (_squash_merged, "kept"),
+    "squash-merged": (_squash_merged, "free"),
+    "squash-merged in part": (_partly_merged, "kept"),
+    "squash-merged, but for spaces": (_merged_but_for_spaces, "kept"),
     "stash": (_stash, "free"),
     "rebase": (_rebase, "forbidden"),
     "merge": (_merge, "forbidden"),

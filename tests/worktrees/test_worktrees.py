@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -116,6 +117,53 @@ async def test_no_command_loses_a_commit_or_a_file_that_was_not_listed(tmp_path:
             assert "work" not in git(at.main, "worktree", "list")
             again = await at.worktrees.enter("work")  # its name is free again
             assert again.branch == "harness/work"
+
+
+def stands_there(at: Place) -> bool:
+    """Naively: the files that the branch has changed, all as in one commit of the user's branch that it has not."""
+
+    def files(commit: str) -> dict[str, str]:
+        lines = git(at.main, "ls-tree", "-r", commit).splitlines()
+        return {line.partition("\t")[2]: line.partition("\t")[0] for line in lines}
+
+    head, since = files(at.tree.branch), files(git(at.main, "merge-base", "main", at.tree.branch))
+    changed = {name for name in head | since if head.get(name) != since.get(name)}
+    commits = git(at.main, "rev-list", f"{at.tree.branch}..main").split()
+    same = (all(files(commit).get(name) == head.get(name) for name in changed) for commit in commits)
+    return bool(changed) and any(same)
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.stories) for seed in range(2, 40))])
+async def test_a_squash_counts_as_merged_only_where_every_file_stands_there(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+
+    def change(folder: Path) -> None:
+        name, text = random.choice("xyz"), random.choice(("1\n", "2\n", "1\n\n", " 1\n"))
+        if (folder / name).exists() and random.random() < 0.3:
+            text = ""
+            (folder / name).unlink()
+        else:
+            written(folder / name, text)
+        git(folder, "add", "--all")
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"{folder.name}: {name} {text.strip()}")
+
+    async with place(tmp_path) as at:
+        for _ in range(random.randrange(3)):
+            change(at.main)
+        for _ in range(random.randrange(1, 4)):
+            change(at.path)
+        if random.random() < 0.6:
+            git(at.main, "merge", "-q", "--squash", at.tree.branch, fine=(0, 1))
+            git(at.main, "checkout", "-q", at.tree.branch, "--", ".")
+            git(at.main, "commit", "-q", "--allow-empty", "-m", "squashed")
+        for _ in range(random.randrange(2)):
+            change(random.choice((at.main, at.path)))
+        before = snapshot(at)
+        found = await at.worktrees.state(await at.worktrees.find("work"))
+        assert (found.commits == 0) is stands_there(at)
+        if await at.worktrees.leave("work") is None:
+            assert_nothing_is_lost(at, before, ())
+            assert git(at.main, "rev-parse", at.tree.branch)
 
 
 async def test_what_git_did_not_know_comes_back_from_the_kept_commit(tmp_path: Path) -> None:
