@@ -245,6 +245,11 @@ class Settings(BaseModel):
     """Idle members claim ready tasks of the board. `/team claims off` ends that for a session."""
     team_wait_s: Seconds = 1_800.0
     """Seconds that `harness -p` waits for members after the answer, in all; then they are stopped."""
+    request_deadline_s: Seconds = 600.0
+    """Seconds until a member that was asked for an answer is reminded. After half of them more the lead is asked, and
+    then you."""
+    shutdown_deadline_s: Seconds = 120.0
+    """The same for a member that was asked to end: after half of them more it is ended by force."""
     schedule: Switch = True
     """Scheduled prompts fire in interactive sessions. Off: none fires."""
     schedule_tools: Switch = False

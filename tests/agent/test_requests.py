@@ -267,7 +267,8 @@ async def test_a_member_that_the_user_ends_has_answered_the_request_to_end(tmp_p
 async def test_a_deadline_outlives_a_cleared_history_and_ends_with_its_request(tmp_path: Path, cleared: bool) -> None:
     clock = HandClock()
     script = two_idle() + of_member(says("Hm."), "Request r1") + of_member(says("Hm."), "reminded")
-    async with stage(tmp_path, script, clock=clock, team=True) as here:  # type: ignore[arg-type]
+    more = {"clock": clock, "team": True, "request_deadline_s": 60}
+    async with stage(tmp_path, script, **more) as here:  # type: ignore[arg-type]
         await here.turn()
         await at_rest(here)
         team = team_of(here)
@@ -277,7 +278,7 @@ async def test_a_deadline_outlives_a_cleared_history_and_ends_with_its_request(t
         await at_rest(here)
         if cleared:
             here.agent.parts.user_commands.clear()
-            clock.move(600)
+            clock.move(60)
             await until(here, lambda: states(here) == [("r1", "reminded")])
             await until(here, lambda: len(sent(here, MailKind.REQUEST)) == 2)
             await at_rest(here)

@@ -32,7 +32,7 @@ from harness.events import (
 )
 from harness.model import notices
 from harness.policies.protocols.requests import Request, RequestFold, RequestRefused, digest_of, move, role_of
-from harness.policies.protocols.table import DEADLINES, EFFECTS, RequestEffect, RequestMessage, Role, word
+from harness.policies.protocols.table import EFFECTS, Deadlines, RequestEffect, RequestMessage, Role, word
 from harness.policies.team.mail import LEAD, PROGRAM, USER, MailDraft, MailLimits, MailRefused
 from harness.tools.output import shorten
 
@@ -245,7 +245,9 @@ class Requests:
             timer.cancel()
         if request.state is not RequestState.WITH_USER and (asked := self._questions.pop(request.id, None)) is not None:
             asked.cancel()
-        seconds = DEADLINES.get((request.kind is RequestKind.SHUTDOWN, request.state))
+        settings = self._core.settings
+        deadlines = Deadlines(settings.request_deadline_s, settings.shutdown_deadline_s)
+        seconds = deadlines.after(request.kind, request.state)
         if seconds is not None:
             self._timers[request.id] = self._begin(self._later(request, seconds), f"deadline of {request.id}")
 

@@ -166,16 +166,26 @@ EFFECTS: Final[Mapping[tuple[RequestKind, RequestState], tuple[RequestEffect, ..
 )
 """The effects of each state, whichever row led there. After a crash they follow from the state in the journal."""
 
-DEADLINES: Final[Mapping[tuple[bool, RequestState], float]] = MappingProxyType(
-    {
-        (False, _OPEN): 600.0,
-        (False, _REMINDED): 300.0,
-        (False, _LEAD): 300.0,
-        (True, _OPEN): 120.0,
-        (True, _REMINDED): 60.0,
-    }
+_SHARES: Final[Mapping[tuple[bool, RequestState], float]] = MappingProxyType(
+    {(False, _OPEN): 1.0, (False, _REMINDED): 0.5, (False, _LEAD): 0.5, (True, _OPEN): 1.0, (True, _REMINDED): 0.5}
 )
-"""Seconds until the next deadline, by whether it is a shutdown. With the user there is none: the question stays."""
+"""Of the setting, until the next deadline, by whether it is a shutdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds until whoever was asked is reminded; each deadline after that comes after half of them."""
+
+    request_s: float = 600.0
+    shutdown_s: float = 120.0
+
+    def after(self, kind: RequestKind, state: RequestState) -> float | None:
+        """Seconds until the next deadline of a request in this state; None: there is none. With the user the question
+        stays."""
+        end = kind is RequestKind.SHUTDOWN
+        share = _SHARES.get((end, state))
+        return None if share is None else share * (self.shutdown_s if end else self.request_s)
+
 
 MOST_REJECTIONS: Final = 3
 """Plans of one member that the lead may decline; the next one is put to the user."""

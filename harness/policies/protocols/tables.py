@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from harness.policies.protocols.table import DEADLINES, MOST_REJECTIONS, ROWS, TABLE, WAITING, word
+from harness.events import RequestKind
+from harness.policies.protocols.table import MOST_REJECTIONS, ROWS, TABLE, WAITING, Deadlines, word
 from harness.policies.recovery.tables import markdown_table
 
 
@@ -44,8 +45,16 @@ def _lines() -> Iterator[str]:
     yield ""
     yield from markdown_table(
         ("state", "shutdown", "other kinds"),
-        ((word(state), *(_seconds(DEADLINES.get((end, state))) for end in (True, False))) for state in WAITING),
+        (
+            (
+                word(state),
+                *(_seconds(Deadlines().after(kind, state)) for kind in (RequestKind.SHUTDOWN, RequestKind.PLAN)),
+            )
+            for state in WAITING
+        ),
     )
+    yield ""
+    yield "The settings `shutdown_deadline_s` and `request_deadline_s` change the first line; the others are half of it."
 
 
 def _seconds(seconds: float | None) -> str:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from harness.events import Address, RequestKind, RequestState
 from harness.policies.protocols.requests import Request, RequestRefused, digest_of, move, role_of
 from harness.policies.protocols.table import (
-    DEADLINES,
     EFFECTS,
     TABLE,
     WAITING,
+    Deadlines,
     RequestEffect,
     RequestMessage,
     RequestMove,
@@ -113,7 +113,7 @@ def test_what_has_to_be_done_follows_from_the_state_alone() -> None:
 def test_deadlines_alone_lead_every_request_to_the_user_or_to_its_end(kind: RequestKind) -> None:
     for of_lead in (False, True):
         state, states = S.OPEN, []
-        while (kind is K.SHUTDOWN, state) in DEADLINES:
+        while Deadlines().after(kind, state) is not None:
             done = move(asked(kind, state), M.DEADLINE_OF_LEAD if of_lead else M.DEADLINE, Role.PROGRAM)
             assert isinstance(done, RequestMove)
             states.append(state := done.to)
@@ -158,3 +158,11 @@ def test_whatever_is_said_in_any_order_a_request_ends_once(
 def test_the_page_in_the_documentation_is_the_one_of_the_table() -> None:
     remedy = "run: python -m harness.policies.protocols.tables > docs/protocols.md"
     assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy
+
+
+@pytest.mark.parametrize("state", S)
+def test_a_setting_moves_all_deadlines_of_its_kinds_and_no_other(state: RequestState) -> None:
+    moved = Deadlines(request_s=60, shutdown_s=12)
+    for kind in K:
+        seconds, before = moved.after(kind, state), Deadlines().after(kind, state)
+        assert seconds == (None if before is None else before / 10)
