@@ -54,7 +54,7 @@ def _lines() -> Iterator[str]:
         ),
     )
     yield ""
-    yield "The settings `shutdown_deadline_s` and `request_deadline_s` change the first line; the others are half of it."
+    yield "The settings `shutdown_deadline_s` and `request_deadline_s` change the first line; the rest is half of it."
 
 
 def _seconds(seconds: float | None) -> str:
