@@ -100,6 +100,7 @@ class MergeQueue:
         if not state.waiting:
             raise WorktreeError("There is nothing to merge: no worktree has commits of its own and no open changes.")
         base = await self._git("rev-parse", "HEAD", cwd=here.top)
+        self._give_back(QueueState(()), state)  # by a run that did not end
         if self._check is None:
             self._emit(Notice("info", "check_command is not set, so nothing is tested."))
         trial = await self._worktrees.enter(TRIAL, queue=True)
@@ -178,8 +179,10 @@ class MergeQueue:
             self._emit(MergeDecided(one.branch, "given back", f"{one.why}\n{one.detail}"))
 
     async def _to(self, trial: Worktree, commit: str) -> None:
-        """Let the trial tree, in which only this queue works, be at a commit."""
+        """Let the trial tree, in which only this queue works, be at a commit, without files that a check has written;
+        ignored ones stay, as a check may be quicker with them."""
         await self._git("reset", "--quiet", "--hard", commit, cwd=trial.path)
+        await self._git("clean", "--quiet", "--force", "-d", cwd=trial.path)
 
     async def _landed(self, here: Repository, trial: Worktree, target: str, base: str, done: QueueState) -> QueueResult:
         """Bring the result to the user's branch where that is a fast-forward."""

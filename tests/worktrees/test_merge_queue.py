@@ -124,6 +124,23 @@ async def test_what_is_no_fast_forward_waits_for_the_user(tmp_path: Path, how: s
         assert git(at.main, "show", "harness/merge-queue:b1") == "fine"
 
 
+async def test_what_a_check_writes_is_in_the_way_of_no_branch(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        names = await finished(at, MIXED)
+
+        class Writing(Checks):
+            async def __call__(self, tree: Path) -> CheckResult:
+                result = await super().__call__(tree)
+                for _, file, _ in MIXED:
+                    if not (tree / file).exists():
+                        written(tree / file, "written by the check\n")
+                return result
+
+        queue, _ = queue_of(at, Writing())
+        result = await queue.run(names)
+        assert (result.accepted, result.landed) == (("harness/b1", "harness/b4"), "main")
+
+
 async def test_without_a_check_a_line_says_that_nothing_is_tested(tmp_path: Path) -> None:
     async with place(tmp_path) as at:
         names, events = await finished(at, MIXED[:1]), list[Event]()
@@ -143,7 +160,7 @@ async def test_what_cannot_be_merged_at_all_is_given_back_and_holds_up_nothing(t
         assert [(one.branch, one.why) for one in result.given_back] == [("fresh", "conflict")]
 
 
-@pytest.mark.parametrize("most", [0, 1, 2])
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
 async def test_a_queue_that_was_killed_is_continued_by_the_next_start(tmp_path: Path, most: int) -> None:
     async with place(tmp_path) as at:
         names, checks = await finished(at, MIXED), Checks(most)
@@ -152,8 +169,10 @@ async def test_a_queue_that_was_killed_is_continued_by_the_next_start(tmp_path: 
         with pytest.raises(asyncio.CancelledError):
             await queue.run(names)
         assert git(at.main, "rev-parse", "main") == tip
-        again, _ = queue_of(at, Checks())
+        again, events = queue_of(at, Checks())
         result = await again.run()
+        told = [one.branch for one in events if isinstance(one, MergeDecided) and one.what == "given back"]
+        assert told == ["harness/b2", "harness/b3"]
         assert result.accepted == ("harness/b1", "harness/b4")
         assert [one.branch for one in result.given_back] == ["harness/b2", "harness/b3"]
         assert result.landed == "main"
