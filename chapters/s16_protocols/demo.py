@@ -8,7 +8,7 @@ from runpy import run_path
 from chapters.course import DemoSession
 from chapters.s15_teams.team_run import TeamRun
 from harness.engine.subagents.background_work import BackgroundWork
-from harness.events import Event, MailKind, MailSent, MemberChanged, MemberState, Notice, RequestChanged
+from harness.events import AgentMoved, Event, MailKind, MailSent, MemberChanged, MemberState, Notice, RequestChanged
 
 QUESTION, END = (600, 300), (120, 60)
 """Seconds until the deadlines of a question and of an end, one after the other."""
@@ -42,6 +42,8 @@ class Bakery(TeamRun):
         self._requests: set[str] = set()
         self.keys: list[str] = []
         """What requests led to: mail such as "r5 declined", returned mail, and members that have ended."""
+        self.doing = ""
+        """What a member began last."""
 
     def _record(self, event: Event) -> None:
         match event:
@@ -53,6 +55,8 @@ class Bakery(TeamRun):
                 self.keys.append("returned")
             case MemberChanged(state=MemberState.ENDED):
                 self.keys.append(event.member.name)
+            case AgentMoved(doing=doing):
+                self.doing = doing
         super()._record(event)
 
     @property
@@ -96,9 +100,10 @@ async def demo(session: DemoSession) -> None:
             await bakery.late(seconds)
             await bakery.settle()
         await bakery.turn(agent.run(await anext(prompts)))  # ann ends, ben bakes
+        await bakery.until(lambda: "loaf" in bakery.doing)
         await bakery.turn(agent.run(await anext(prompts)))  # ben is asked to end, and declines
         (session.workspace / "loaf").touch()
-        await bakery.until(lambda: "r5 declined" in bakery.keys)
+        await bakery.until(lambda: "r5 declined" in bakery.keys and "bell" in bakery.doing)
         await bakery.turn(agent.deliver())  # it is asked again, and says nothing
         for seconds in END:
             await bakery.late(seconds)
