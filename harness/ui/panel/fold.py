@@ -46,6 +46,7 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
+from harness.policies.protocols.requests import RequestFold
 from harness.policies.team.members import TeamFold
 from harness.ui.folds import loops, model
 from harness.ui.folds.breakers import MODEL, BreakerFold
@@ -83,6 +84,7 @@ class PanelFold:
         self._breakers = BreakerFold()
         self._work = WorkFold()
         self._team = TeamFold()
+        self._requests = RequestFold()
         self._model = ModelStatus()
         self._at = 0.0
         self._is_old = False
@@ -187,6 +189,7 @@ class PanelFold:
         self._breakers.on_event(event, at)
         self._work.on_event(event, at)
         self._team.on_event(event, at)
+        self._requests.on_event(event)
         self._model = model.after(before, event, at, self._resting)
         if isinstance(event, _OF_TOOLS):
             self._model = model.in_phase(self._model, self._phase_of_tools(panel), at)
@@ -223,6 +226,7 @@ class PanelFold:
                 cascades=self._breakers.cascades,
                 work=self._work.now,
                 team=self._team.rows,
+                requests=self._requests.waiting,
             )
         return self._panel
 

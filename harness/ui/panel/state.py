@@ -22,6 +22,7 @@ from harness.events import (
     TurnEnded,
     Usage,
 )
+from harness.policies.protocols.requests import Request
 from harness.policies.team.members import MemberRow
 from harness.ui.folds.loops import LoopsView
 from harness.ui.folds.model import ModelStatus
@@ -87,6 +88,8 @@ class Panel(NamedTuple):
     loops: LoopsView = NO_LOOPS
     team: tuple[MemberRow, ...] = ()
     """All members of the session."""
+    requests: tuple[Request, ...] = ()
+    """Requests between agents that have no answer yet, oldest first."""
     work: WorkView = NO_WORK
     """Subagents, background commands and admission."""
     plan: tuple[PlanItem, ...] = ()

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from harness.events import MemberState
+from harness.events import MemberState, RequestState
+from harness.policies.protocols.requests import Request
+from harness.policies.protocols.table import word
 from harness.policies.team.members import AT_WORK, MemberRow, lane, watched
 from harness.ui.panel.layout import LABEL, QUIET, TROUBLE, Lines, bar, count, flat, headed, labelled, priced, wrapped
 from harness.ui.panel.state import Panel
@@ -19,6 +21,7 @@ MARKS = {
     MemberState.PAUSED: ("‖", TROUBLE),
     MemberState.ENDED: ("○", QUIET),
 }
+MOST_REQUESTS = 3
 BAD = frozenset({MemberState.FAILED, MemberState.PAUSED})
 
 
@@ -43,9 +46,12 @@ def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Seq
         full += [_row(row, width, now), *_about(row, width, 2 - bool(head))]
         if expanded or width >= ROOMY:
             full.append(labelled("", Content.styled(lane(row, begin, max(now, begin), width - LABEL), QUIET)))
+    requests = [_request(one, width) for one in panel.requests[:MOST_REQUESTS]]
+    if more := len(panel.requests) - len(requests):
+        requests.append(labelled("", Content.styled(f"{count(more)} more requests: /team", QUIET)))
     rows = [_row(row, width, now) for row in shown]
     urgent = [_row(row, width, now) for row in shown if row.asks or row.state in BAD][:1]
-    return ([*head, *full], [*head, *rows], [*counts[:1], *urgent], [])
+    return ([*head, *full, *requests], [*head, *rows, *requests], [*head, *rows], [*counts[:1], *urgent], [])
 
 
 def _head(live: Sequence[MemberRow], width: int) -> Lines:
@@ -56,6 +62,13 @@ def _head(live: Sequence[MemberRow], width: int) -> Lines:
     parts = [f"{bar(done / len(live), BAR)} {done:,} of {len(live):,} idle"]
     parts += [f"{found[word]:,} {word}" for word in order if found[word]]
     return headed("team", ", ".join(parts), width, style=f"bold {TROUBLE}" if found["asking you"] else QUIET)
+
+
+def _request(request: Request, width: int) -> Content:
+    """A request without an answer: who asks whom for what, and how far it is."""
+    text = flat(f"? {word(request.kind)} {request.asker.name} → {request.recipient.name}: {request.text}")
+    style = f"bold {TROUBLE}" if request.state is RequestState.WITH_USER else QUIET
+    return labelled(flat(request.id), apart(Content.styled(text, style), word(request.state), width - LABEL))
 
 
 def _row(row: MemberRow, width: int, now: float) -> Content:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from harness.events import Event, MemberState, TransitionCode
+from harness.events import (
+    Address,
+    Event,
+    MemberState,
+    RequestChanged,
+    RequestKind,
+    RequestMade,
+    RequestState,
+    TransitionCode,
+)
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import is_calm
 from tests.ui import members, work
@@ -67,3 +76,25 @@ def test_a_wide_panel_draws_a_lane_for_each() -> None:
         fold.on_event(event, NOW + at)
     lanes = [line.strip() for line in panel_content(fold.now, 69, 40, NOW + 8).plain.splitlines() if "░░" in line]
     assert lanes == ["░" * 21, "░" * 9 + "▇" * 10 + "✗" * 41]
+
+
+def asked(id: str, text: str = "Which one?") -> RequestMade:
+    return RequestMade(id, RequestKind.QUESTION, Address("ann", 1), Address("ben", 1), text)
+
+
+def test_requests_without_an_answer_stand_below_the_members_until_they_have_one() -> None:
+    late = RequestChanged("r1", RequestState.REMINDED, "program")
+    done = RequestChanged("r1", RequestState.ANSWERED, "ben")
+    (row,) = [line for line in lines(*ANN, asked("r1"), late) if line.startswith("r1")]
+    assert row.split() == ["r1", "?", "question", "ann", "→", "ben:", "Which", "one?", "reminded"]
+    assert not any(line.startswith("r1") for line in lines(*ANN, asked("r1"), late, done))
+
+
+def test_of_many_requests_three_have_a_row_and_a_small_panel_leaves_them_out_first() -> None:
+    panel = after(REPLIED, *ANN, *(asked(f"r{number}", "Why \x1b[31m? " * 40) for number in range(1, 9)))
+    for width, height in ((78, 20), (38, 36)):
+        found = drawn(panel, width, height)
+        assert [line.split()[0] for line in found if line.startswith("r")] == ["r1", "r2", "r3"]
+        assert any("5 more requests: /team" in line for line in found)
+        assert all(len(line) <= width and "\x1b" not in line for line in found)
+    assert any(line.startswith("ann") for line in drawn(panel, 38, 8))
