@@ -56,6 +56,11 @@ class StorePlace(Protocol):
 class SharedPlace(StorePlace, Protocol):
     """Tables in a database that machines share."""
 
+    def corrected(self, at: float) -> float:
+        """A moment of this machine's clock as the database counts it, by which leases of all machines end. Called
+        within a transaction."""
+        ...
+
     def open(self, error: type[HarnessError], *, durable: bool) -> AbstractContextManager[Transactions]:
         """A connection for the thread that enters it.
 

@@ -3,14 +3,13 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.base.clock import time_of_day
 from harness.base.external_text import visible
+from harness.engine.store_places import Place, slots_place
 from harness.events import Json
-from harness.journal import state_folder
 from harness.settings import Settings
-from harness.slots.store import ClaimEntry, SqliteSlotStore, slots_file
+from harness.slots.store import ClaimEntry, SqliteSlotStore
 
 HEADING = ("", "session", "agent", "pid", "since", "limit", "lease")
 
@@ -19,7 +18,7 @@ HEADING = ("", "session", "agent", "pid", "since", "limit", "lease")
 class SlotsStatus:
     """A snapshot of the file that sessions share."""
 
-    file: Path
+    file: Place
     shared: bool
     """Sessions with these settings share their slots."""
     limit: int
@@ -34,7 +33,7 @@ class SlotsStatus:
 
 def slots_status(settings: Settings) -> SlotsStatus:
     """Read the file; does not create one. Raises SlotsError if it cannot be used."""
-    file, now = slots_file(state_folder(settings.state_dir)), time.time()
+    file, now = slots_place(settings), time.time()
     status = (file, settings.shared_admission, settings.max_concurrent, now)
     if not file.exists():
         return SlotsStatus(*status)

@@ -13,8 +13,8 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.engine.schedule.lines import NO_JOBS, described, listed
-from harness.engine.schedule.place import schedule_file
 from harness.engine.schedule.runner import job_of, local_zone, next_times
+from harness.engine.store_places import schedule_place, store_clock
 from harness.events import Json
 from harness.policies.schedule import decisions
 from harness.policies.schedule.job import ScheduledJob
@@ -30,13 +30,15 @@ class CronError(HarnessError):
 
 def cron(settings: Settings, options: Namespace) -> int:
     """Run the command; returns the exit code. Raises HarnessError."""
-    path = schedule_file(settings)
+    path = schedule_place(settings)
     if options.kind == "list" and not path.exists():
         print(NO_JOBS)
         return 0
     if options.kind != "add" and not path.exists():
         raise CronError(f"There is no job {options.id!r}; no prompt is scheduled.")
-    store = ScheduleStore(path, this_process("harness cron"), report=lambda text: print(text, file=sys.stderr))
+    store = ScheduleStore(
+        path, this_process("harness cron"), clock=store_clock(), report=lambda text: print(text, file=sys.stderr)
+    )
     try:
         match options.kind:
             case "list":

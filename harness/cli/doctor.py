@@ -25,6 +25,7 @@ from harness.cli.doctor_session import session_extras
 from harness.cli.mcp import server_states
 from harness.engine.build.from_settings import retirements
 from harness.engine.connection import ModelConnection, address_of, endpoint_of
+from harness.engine.store_places import fleet, stores_line
 from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
 from harness.model.endpoint import Endpoint, Platform
@@ -84,6 +85,8 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
     report.check("loops", lambda: _loops(settings))
     _check_sandbox(report, settings)
     report.check("state folder", lambda: _writable(state_folder(settings.state_dir)))
+    if (database := fleet()) is not None:
+        report.check("fleet", lambda: asyncio.run(database.examine()))
     report.check("token counts", _vocabulary)
     report.check("prices", lambda: _prices(settings, datetime.now(UTC).date()))
     if online:
@@ -227,6 +230,7 @@ def _files(settings: Settings) -> dict[str, object]:
         "project settings": _present(project_settings_file(settings.workspace)),
         "your settings": _present(user_settings_file()),
         "sessions": session_folder(settings.workspace, settings.state_dir),
+        "shared between sessions": stores_line(settings),
         "logs": f"{state / 'logs'} (written with --debug)",
     }
 

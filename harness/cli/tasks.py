@@ -4,18 +4,18 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import visible
+from harness.engine.store_places import Place, named_board, project_board_place, store_clock
 from harness.events import Json
-from harness.journal import find, read, replay, session_folder, state_folder
+from harness.journal import find, read, replay, session_folder
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft
 from harness.policies.tasks.graph import standings
 from harness.policies.tasks.task import ENDED, Actor, Role, Task, TaskAction, number_of
 from harness.settings import Settings
 from harness.slots.store import this_process
-from harness.tasks import TaskBoard, board_file, project_board
+from harness.tasks import TaskBoard
 from harness.tasks.lines import text_of, tree_lines
 from harness.tasks.places import DEFAULT
 
@@ -31,7 +31,9 @@ def tasks(settings: Settings, options: Namespace) -> int:
     path = _board(settings, options)
     if options.kind in ("list", "show", "release") and not path.exists():
         raise TaskError(f"There is no board yet ({path}); `harness tasks add` creates it.")
-    board = TaskBoard(path, this_process("harness tasks"), report=lambda text: print(text, file=sys.stderr))
+    board = TaskBoard(
+        path, this_process("harness tasks"), clock=store_clock(), report=lambda text: print(text, file=sys.stderr)
+    )
     try:
         match options.kind:
             case "list":
@@ -51,17 +53,16 @@ def tasks(settings: Settings, options: Namespace) -> int:
     return 0
 
 
-def _board(settings: Settings, options: Namespace) -> Path:
-    state = state_folder(settings.state_dir)
+def _board(settings: Settings, options: Namespace) -> Place:
     if options.session is not None:
         journal = find(session_folder(settings.workspace, settings.state_dir), options.session)
         name = replay(read(journal).records).board
         if not name:
             raise TaskError(f"The session {journal.stem} uses no task board.")
-        return board_file(state, name)
+        return named_board(settings, name)
     named = settings.board if settings.board not in ("off", "session") else DEFAULT
     try:
-        return project_board(state, settings.workspace, options.board or named)
+        return project_board_place(settings, options.board or named)
     except ValueError as error:
         raise SettingsError(f"{error}.") from error
 

@@ -46,12 +46,14 @@ Wait = Callable[[Coroutine[Any, Any, Any]], Any]
 class FleetClock:
     """The time of the database, by which leases of all machines end: that of this machine, corrected."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: Callable[[], float] = time.time) -> None:
+        self.machine = machine
+        """The clock of this machine."""
         self.ahead = 0.0
         """Seconds by which the database is ahead of this machine."""
 
     def now(self) -> float:
-        return time.time() + self.ahead
+        return self.machine() + self.ahead
 
     def corrected(self, at: float) -> float:
         """A moment of this machine's clock, as the database counts it."""
@@ -91,6 +93,14 @@ class FleetDatabase:
                 await connection.close()
         except faults() as error:
             raise FleetError(f"{self.where} {sentence(error)[0]}") from error
+
+    async def examine(self) -> str:
+        """Whether it can be used, for the user. Raises FleetError, one sentence."""
+        try:
+            (await self.connect()).terminate()
+        except faults() as error:
+            raise FleetError(f"{self.where} {sentence(error)[0]}") from error
+        return f"{self.where} can be used"
 
     async def connect(self) -> Any:
         """A new asyncpg connection to a database that can be written and has the tables. Raises FleetError or what
@@ -143,6 +153,9 @@ class FleetPlace:
     def __str__(self) -> str:
         return f"the {self.kind} {self.scope!r} of the fleet"
 
+    def corrected(self, at: float) -> float:
+        return self.database.clock.corrected(at)
+
     def open(self, error: type[HarnessError], *, durable: bool) -> "FleetTables":
         return FleetTables(self, error, durable=durable)
 
@@ -157,7 +170,7 @@ class FleetPlace:
         row = await connection.fetchrow(
             ENTER, self.scope, path, "on" if durable else "off", f"harness {self.kind} {self.scope}"
         )
-        self.database.clock.ahead = row["now"] - time.time()
+        self.database.clock.ahead = row["now"] - self.database.clock.machine()
         return float(row["now"])
 
     async def begin_scope(self, connection: Any) -> None:
@@ -184,6 +197,9 @@ class JoinedPlace:
 
     def __str__(self) -> str:
         return str(self.inner)
+
+    def corrected(self, at: float) -> float:
+        return self.inner.corrected(at)
 
     def open(self, error: type[HarnessError], *, durable: bool) -> "JoinedPlace":
         return self

@@ -23,6 +23,7 @@ from harness.engine.core import web_access
 from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
+from harness.engine.store_places import stores_line
 from harness.engine.turn_lifecycle import LedEnd, led
 from harness.engine.user_commands import UserCommands
 from harness.engine.worktrees import worktrees_for
@@ -82,6 +83,8 @@ class Session:
         """Lines of the journal that could not be read."""
         self.settings: Settings = parts.core.settings
         """The settings that the session was opened with."""
+        self.stores = stores_line(parts.core.settings)
+        """Where it keeps what it shares with other sessions."""
         self.commands = commands_for(parts.core.settings)
         """The slash commands that files define."""
         self.conversation = parts.core.conversation

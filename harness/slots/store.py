@@ -237,6 +237,7 @@ class SqliteSlotStore:
         patience_s: time limit of a step, in seconds.
         """
         self._lives = lives
+        self._corrected = (lambda at: at) if isinstance(place, Path) else place.corrected
         self._look_s = look_s
         self._worker = WorkerThread(
             tables_at(place, SCHEMA, report, place.with_name(FORMER_NAME) if isinstance(place, Path) else None),
@@ -248,18 +249,19 @@ class SqliteSlotStore:
     def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:
         owner = claim.owner
         who = (claim.id, owner.session, owner.host, owner.pid, owner.started_at)
-        row = (*who, claim.label, claim.lease_s, limit, now, now + claim.lease_s)
 
         def step(connection: SqlConnection) -> QueuePosition:
-            self._forget(connection, now)
-            there = connection.execute(AGAIN, (limit, now + claim.lease_s, claim.id)).fetchone()
+            at = self._corrected(now)
+            row = (*who, claim.label, claim.lease_s, limit, at, at + claim.lease_s)
+            self._forget(connection, at)
+            there = connection.execute(AGAIN, (limit, at + claim.lease_s, claim.id)).fetchone()
             position, started = there or connection.execute(ENTER, row).fetchone()
             running, before = connection.execute(
                 "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (position,)
             ).fetchone()
             if started is None and running + before < limit:
-                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, position))
-                started, running = now, running + 1
+                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (at, position))
+                started, running = at, running + 1
             return QueuePosition(started is not None, before, running)
 
         return self._do(step)
@@ -268,7 +270,8 @@ class SqliteSlotStore:
         question = "UPDATE claims SET expires = ? + lease_s WHERE id = ?"
 
         def step(connection: SqlConnection) -> tuple[str, ...]:
-            return tuple(claim for claim in claim_ids if connection.execute(question, (now, claim)).rowcount)
+            at = self._corrected(now)
+            return tuple(claim for claim in claim_ids if connection.execute(question, (at, claim)).rowcount)
 
         return self._do(step)
 
@@ -277,7 +280,8 @@ class SqliteSlotStore:
 
     def entries(self, now: float) -> tuple[ClaimEntry, ...]:
         found = self._do(lambda connection: [_entry(*row) for row in connection.execute(ALL)])
-        return tuple(entry for entry in found if entry.expires > now and self._lives(entry.claim.owner))
+        at = self._corrected(now)
+        return tuple(entry for entry in found if entry.expires > at and self._lives(entry.claim.owner))
 
     def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
         def step(connection: SqlConnection) -> str | None:

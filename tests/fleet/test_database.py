@@ -4,6 +4,7 @@ import gc
 import sqlite3
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.fleet.database import FleetDatabase
+from harness.fleet.database import FleetClock, FleetDatabase
 from harness.slots.store import SlotClaim, SqliteSlotStore, this_process
 from tests.fleet.postgres import new_scope, shared_server
 
@@ -37,6 +38,22 @@ def test_a_change_that_fails_leaves_nothing(slots: SqliteSlotStore) -> None:
 
 def _raise() -> str:
     raise sqlite3.Error("as a test")
+
+
+@pytest.mark.parametrize("off_s", [-300.0, 300.0])
+def test_a_machine_whose_clock_is_off_takes_no_slot_and_loses_none(off_s: float) -> None:
+    url, scope = shared_server().url, new_scope()
+    off = FleetDatabase(url, clock=FleetClock(lambda: time.time() + off_s))
+    with (
+        closing(SqliteSlotStore(FleetDatabase(url).place("slots", scope), lives=lambda _: True)) as right,
+        closing(SqliteSlotStore(off.place("slots", scope), lives=lambda _: True)) as wrong,
+    ):
+        assert right.ask(SlotClaim("a", this_process("s1"), "work"), 2, time.time()).started
+        assert wrong.ask(SlotClaim("b", this_process("s2"), "work"), 2, off.clock.machine()).started
+        assert not right.ask(SlotClaim("c", this_process("s1"), "work"), 2, time.time()).started
+        assert wrong.renew(["b"], off.clock.machine()) == ("b",)
+        for store, now in ((right, time.time()), (wrong, off.clock.machine())):
+            assert [entry.claim.id for entry in store.entries(now)] == ["a", "b", "c"]
 
 
 def test_one_scope_does_not_see_another(database: FleetDatabase, slots: SqliteSlotStore) -> None:

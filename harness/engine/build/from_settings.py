@@ -20,11 +20,12 @@ from harness.definitions import Agents, Commands, definition_folders, discover_a
 from harness.engine.background.background_command import CommandLimits
 from harness.engine.build.options import AgentOptions
 from harness.engine.permissions.asker import Asker, NoAsker
+from harness.engine.store_places import named_board, project_board_place, session_board_place, store_clock
 from harness.events import CascadeMode, DispatchLimits
 from harness.events.tool_names import nearest_tool
 from harness.hooks import Hook
 from harness.hooks.definition import unknown_tools
-from harness.journal import new_session_id, session_folder, state_folder
+from harness.journal import new_session_id, session_folder
 from harness.mcp.config import FOLDER_FILE, USER_FILE, McpConfig, from_file, joined, of_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
@@ -367,16 +368,15 @@ def board_for(settings: Settings, known: str, session: str, report: Callable[[st
     """
     if not known and settings.board == "off":
         return None
-    from harness.tasks import TaskBoard, board_file, project_board, session_board
+    from harness.tasks import TaskBoard
 
-    folder = state_folder(settings.state_dir)
     if known:
-        path = board_file(folder, known)
+        place = named_board(settings, known)
     elif settings.board == "session":
-        path = session_board(folder, session)
+        place = session_board_place(settings, session)
     else:
-        path = project_board(folder, settings.workspace, settings.board)
-    return TaskBoard(path, this_process(session), report=report)
+        place = project_board_place(settings, settings.board)
+    return TaskBoard(place, this_process(session), clock=store_clock(), report=report)
 
 
 def tools_of_board(work: "TaskWork") -> tuple[Tool, ...]:

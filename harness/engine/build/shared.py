@@ -29,14 +29,14 @@ from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
 from harness.engine.permissions.hosts import asked_hosts
 from harness.engine.permissions.session_rules import SessionRules
-from harness.journal import state_folder
+from harness.engine.store_places import slots_place
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
-from harness.slots.store import SqliteSlotStore, slots_file
+from harness.slots.store import SqliteSlotStore
 
 if TYPE_CHECKING:
     from harness.mcp.servers import McpServers
@@ -108,8 +108,8 @@ def _servers(settings: Settings, conversation: Conversation, shared: SharedParts
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:
-    """The slots in the state folder. Nothing is opened before the first subagent starts."""
-    store = SqliteSlotStore(slots_file(state_folder(settings.state_dir)), report=report)
+    """The slots that sessions share. Nothing is opened before the first subagent starts."""
+    store = SqliteSlotStore(slots_place(settings), report=report)
     return SharedSlots(
         store,
         owner=session,

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from harness.base.clock import Clock, SystemClock
+from harness.base.clock import Clock
 from harness.base.concurrency import in_thread, race, shielded
 from harness.base.errors import HarnessError
 from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.lines import NO_JOBS, described, listed
-from harness.engine.schedule.place import schedule_file
+from harness.engine.store_places import schedule_place, store_clock
 from harness.events import (
     ArrivalKind,
     Delivered,
@@ -435,7 +435,7 @@ def local_zone(environ: Iterable[tuple[str, str]] = ()) -> ZoneInfo:
 
 def schedule_of(core: AgentCore, inbox: Inbox) -> ScheduleRunner:
     """The scheduled prompts of a session and its project."""
-    clock = SystemClock()  # other sessions read these moments as well
-    file = schedule_file(core.settings)
-    store = ScheduleStore(file, this_process(core.session), clock=clock, report=core.shared.notices.append)
+    clock = store_clock()  # other sessions read these moments as well
+    place, report = schedule_place(core.settings), core.shared.notices.append
+    store = ScheduleStore(place, this_process(core.session), clock=clock, report=report)
     return ScheduleRunner(store, inbox, clock, emit=core.conversation.emit, zone=local_zone(os.environ.items()))

@@ -21,6 +21,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
+from harness.engine.store_places import mail_place, store_clock
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
 from harness.engine.team.claims import Claims
@@ -46,7 +47,6 @@ from harness.events import (
     ToolOutcome,
     TurnStarted,
 )
-from harness.journal import state_folder
 from harness.model import notices
 from harness.policies.protocols.table import RequestMessage, word
 from harness.policies.recovery import Stop, TurnState, over_budget
@@ -72,7 +72,7 @@ from harness.policies.team.members import (
     spent,
 )
 from harness.tasks.tools import TASK_UPDATE
-from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail, mail_file
+from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail
 from harness.team.tools import (
     StartArguments,
     StopArguments,
@@ -672,11 +672,11 @@ class Team:
 
 
 def team_of(core: AgentCore, subagents: Subagents, inbox: Inbox) -> Team:
-    """The team of a session. Its mailboxes are in the state folder, or in memory where no journal is kept."""
+    """The team of a session. Its mailboxes are kept, or in memory where no journal is kept."""
     store: MailStore
     if core.agents_folder is None:
         store = MemoryMail()
     else:
-        path = mail_file(state_folder(core.settings.state_dir), core.session)
-        store = SqliteMail(path, report=core.shared.notices.append)
+        place = mail_place(core.settings, core.session)
+        store = SqliteMail(place, clock=store_clock(), report=core.shared.notices.append)
     return Team(core, subagents, inbox, store)

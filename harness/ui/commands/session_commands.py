@@ -199,6 +199,7 @@ def _facts(session: Session) -> str:
         "context": f"about {tokens:,} of {window:,} tokens",
         "spent": priced(session.conversation.spend.cost_usd, session.conversation.spend.unpriced),
         "journal": session.path,
+        "shared": session.stores,
     }
     if session.background.has_team and (members := session.background.team.counted):
         facts["team"] = members
