@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from harness.engine.worktrees import worktrees_for
-from harness.events import MailKind, MailSent, MemberStarted, MergeDecided, WorktreeLeft
+from harness.events import ClaimEnd, ClaimEnded, MailKind, MailSent, MemberStarted, MergeDecided, WorktreeLeft
 from harness.model.notices import member_prompt
+from harness.policies.tasks.decisions import TaskDraft
 from harness.worktrees.merge_queue import MergeQueue
 from tests.agent.stage import calls, says
+from tests.agent.test_claims import claiming, done, ended, join, put, when
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told
 from tests.worktrees.repositories import committed, git
@@ -111,3 +113,38 @@ async def test_the_author_of_a_red_branch_gets_the_output_as_mail_of_the_program
         read = next(str(one.body) for one in here.server.requests if "given_back" in str(one.body))
         assert "tests are red" in read
         assert "exit code 3" in read
+
+
+def line_in(name: str, words: str) -> str:
+    """A command that writes a file of a worktree and commits it."""
+    commit = f"git add . && git -c user.name=a -c user.email=a@b commit -qm {name}"
+    return f"echo {words} > {name}; {commit}; echo wrote-{name}"
+
+
+async def test_a_finished_branch_is_merged_before_its_task_is_completed_and_a_red_one_goes_back(tmp_path: Path) -> None:
+    workspace = repository(tmp_path)
+    for setting in ("name", "email"):
+        git(workspace, "config", f"user.{setting}", "a@b")
+    script = when(calls(bash(line_in("bad", "red"))), "You have claimed this task of the board:\\n\\nt1")
+    script += when(calls(done(1)), "wrote-bad\\n") + when(says("Ready."), "t1 is finished. End your turn")
+    script += when(calls(bash("git rm -q bad; " + line_in("good", "green"))), "Your branch was not merged")
+    script += when(calls(done(1)), "wrote-good\\n") + when(says("Ready."), "t1 is finished. End your turn")
+    script += when(calls(bash("test -e good && echo there")), "You have claimed this task of the board:\\n\\nt2")
+    script += when(calls(done(2)), "there\\n") + when(says("Done."), "t2  second  [completed")
+    check = "test ! -e bad"
+    async with claiming(tmp_path, script, check_command=check) as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first", name="a"), TaskDraft("second", needs=("a",)))
+        report = await ended(here)
+        assert [line.partition(":")[0] for line in report.done] == ["t1 first", "t2 second"]
+        assert "exit 0; 2 commits)" in report.done[0]
+        assert (workspace / "good").read_text() == "green\n"
+        assert not (workspace / "bad").exists()
+        assert [(one.task, one.end) for one in told(here, ClaimEnded)] == [
+            ("t1", ClaimEnd.COMPLETED),
+            ("t2", ClaimEnd.COMPLETED),
+        ]
+        what = [one.what for one in told(here, MergeDecided)]
+        assert what == ["merged", "red", "given back", "merged", "green", "landed"]
+        red = next(str(body["messages"][-1]) for body in here.bodies if "not merged" in str(body["messages"][-1]))
+        assert "test ! -e bad: exit code 1" in red

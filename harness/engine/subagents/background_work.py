@@ -114,11 +114,15 @@ class BackgroundWork:
         return self._schedule is not None and self._schedule.running
 
     @property
+    def agents_work(self) -> bool:
+        """Subagents work without a call that waits for them, or members are about to."""
+        claims = self._team.claims if self._team is not None else None
+        return bool(self.subagents.running) or (claims is not None and claims.busy)
+
+    @property
     def busy(self) -> bool:
         """Something runs that no call waits for."""
-        claims = self._team.claims if self._team is not None else None
-        works = self.subagents.running or (claims is not None and claims.busy)
-        return bool(works) or any(row.state in AT_WORK for row in self.commands.rows)
+        return self.agents_work or any(row.state in AT_WORK for row in self.commands.rows)
 
     async def ongoing(self) -> tuple[Json, ...]:
         """Work that outlasts the turn, as stop hooks read it (`HookCall.background`)."""

@@ -63,6 +63,7 @@ from harness.policies.team.members import MemberRow, spent
 from harness.policies.team.respawn import GoOn, NoRespawn, Respawn, after_failure
 from harness.tasks.board import BoardError, TaskBoard
 from harness.tasks.lines import text_of
+from harness.tasks.work import events_of
 from harness.tools.tool import shorten_line
 from harness.worktrees import WorktreeError
 from harness.worktrees.look import BRANCH
@@ -136,6 +137,8 @@ class Claims:
         """Who holds a task, by its id."""
         self._begun: set[str] = set()
         """Tasks that members have claimed since the last report."""
+        self._left: list[str] = []
+        """Actors of an earlier run, what they hold is to be given back."""
         self._denied: list[str] = []
         self._respawns: list[tuple[float, str]] = []
         self._again = self._closed = self._lead_works = False
@@ -166,7 +169,8 @@ class Claims:
     @property
     def busy(self) -> bool:
         """Something follows, although no member may be at work: a claim, a merge, or the end of a wait."""
-        return self._looking is not None or self._merging is not None or any(one.goes_on for one in self._team.live)
+        waits = any(one.goes_on and not one.held for one in self._team.live)
+        return waits or self._looking is not None or self._merging is not None
 
     @property
     def active(self) -> bool:
@@ -202,6 +206,9 @@ class Claims:
         try:
             while self._again and not self._closed and (self._team.live or self._begun):
                 self._again = False
+                while self._left:
+                    for event in events_of(await in_thread(partial(self._board.give_back, self._left.pop(), LEFT))):
+                        self._emit(event)
                 tasks = await in_thread(self._board.tasks)
                 found = pairs(tasks, self._claimants())
                 for pair in found:
@@ -433,9 +440,13 @@ class Claims:
 
     def recall(self, events: Iterable[Event]) -> None:
         """Continue from an earlier run: what its members held, they hold no longer."""
+        agents: dict[Address, str] = {}
         for event in events:
+            if isinstance(event, MemberStarted):
+                agents[event.member] = event.agent
             if isinstance(event, MemberClaimed | ClaimEnded | GoalEnded | ClaimsSwitched):
                 self.on_event(event)
+        self._left = [f"{self._core.session}/{agents[one]}" for one in set(self._held.values()) if one in agents]
         for id in tuple(self._held):
             self._end(id, ClaimEnd.GIVEN_BACK, LEFT)
         self._held.clear()

@@ -110,7 +110,7 @@ class BackgroundWait:
 
     @property
     def _agents_work(self) -> bool:
-        return bool(self._session.subagents.running)  # until their results have arrived, not only to their end
+        return self._session.background.agents_work  # until their results have arrived, not only to their end
 
 
 def _names(commands: Sequence[CommandRow]) -> str:
