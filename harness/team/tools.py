@@ -102,13 +102,8 @@ class MailActions(Protocol):
         ...
 
 
-class LeadActions(Protocol):
+class LeadActions(MailActions, Protocol):
     """What the lead can do."""
-
-    @property
-    def lead(self) -> MailActions:
-        """What every member can do as well."""
-        ...
 
     async def start(self, context: ToolContext, arguments: StartArguments) -> ToolResult:
         """Start a member with its first task; does not wait for its end."""
@@ -201,7 +196,7 @@ def lead_tools(team: Callable[[], LeadActions]) -> tuple[Tool, ...]:
             _summary,
             parallel=True,
         ),
-        *mail_tools(lambda: team().lead),
+        *mail_tools(team),
         Tool(
             TEAM_STOP,
             "Ask a member to end. An idle one ends at once; one that works is asked, may decline with a reason, and is "

@@ -209,7 +209,7 @@ async def test_a_refused_key_keeps_the_task_until_the_user_says_go_on(tmp_path: 
         assert "the model cannot be used" in switched.why
         assert [line.split(":")[0] for line in report.left] == ["t1 look", "t2 other"]
         await here._taken(here.agent.deliver())
-        assert team_of(here).switch_claims(on=True) == "Idle members claim tasks of the board: yes."
+        claims_of(here).switch(on=True, why="the user said so")
         report = await ended(here, 2)
         assert len(report.done) == 1
         assert report.left == ("t2 other: assigned to eve, who is not there",)
@@ -275,7 +275,7 @@ async def until_looked(here: Stage) -> None:
 
 async def test_nothing_is_claimed_after_claims_are_switched_off(tmp_path: Path) -> None:
     async with claiming(tmp_path, says("Never."), "ann") as here:
-        team_of(here).switch_claims(on=False)
+        claims_of(here).switch(on=False, why="the user said so")
         await put(here, TaskDraft("look"))
         await until_looked(here)
         assert claimed(here) == []

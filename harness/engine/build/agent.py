@@ -358,7 +358,7 @@ def _tools(
     if background is not None and background.has_team:
         from harness.team.tools import lead_tools
 
-        ours += lead_tools(lambda: background.team)
+        ours += lead_tools(lambda: background.team.lead)
     if core.seat is not None:
         ours += core.seat.tools
     if settings.ask_user != "off":

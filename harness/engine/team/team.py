@@ -25,9 +25,10 @@ from harness.engine.store_places import mail_place, store_clock
 from harness.engine.subagents.reports import SubagentReport, report_text
 from harness.engine.subagents.subagents import LEFT, MemberTask, Subagents
 from harness.engine.team.claims import Claims
+from harness.engine.team.lead import LeadTools
 from harness.engine.team.member import Member, MemberDraft
 from harness.engine.team.requests import LEAD_BOX, PROGRAM_BOX, USER_BOX, Requests
-from harness.engine.team.seat import MemberSeat, TeamTools, text_of
+from harness.engine.team.seat import MemberSeat, text_of
 from harness.engine.team.trees import MemberTrees
 from harness.events import (
     Address,
@@ -44,7 +45,6 @@ from harness.events import (
     MemberStarted,
     MemberState,
     Notice,
-    ToolOutcome,
     TurnStarted,
 )
 from harness.model import notices
@@ -73,12 +73,8 @@ from harness.policies.team.members import (
 )
 from harness.tasks.tools import TASK_UPDATE
 from harness.team.mail import Mail, MailError, MailStore, MemoryMail, SqliteMail
-from harness.team.tools import (
-    StartArguments,
-    StopArguments,
-)
 from harness.tools.output import shorten
-from harness.tools.tool import ToolContext, ToolResult, invalid, shorten_line
+from harness.tools.tool import shorten_line
 from harness.worktrees import WorktreeError
 from harness.worktrees.look import BRANCH
 
@@ -111,11 +107,11 @@ class Team:
         board = core.shared.board
         self.claims = None if board is None else Claims(core, self, board, inbox)
         """What members do on the board of the session; None: it has none."""
-        self.lead = TeamTools(self, LEAD_BOX)
-        """What the lead does with mail and requests."""
+        self.lead = LeadTools(self, subagents)
+        """What the lead does with its tools."""
         self._members: dict[Address, Member] = {}
         """Those that have not ended."""
-        self._starting: set[str] = set()
+        self.starting: set[str] = set()
         """Names of members that are about to start."""
         self._one_at_a_time, self._one_step = asyncio.Lock(), asyncio.Lock()
         self._opened: asyncio.Task[None] | None = None
@@ -125,46 +121,24 @@ class Team:
         """Ids of messages whose `MailSent` is in the journal."""
         self._closing = False
 
-    # ── what the lead does ──────────────────────────────────────────────────────────────────────
+    # ── who joins and ends ──────────────────────────────────────────────────────────────────────
 
-    async def start(self, context: ToolContext, arguments: StartArguments) -> ToolResult:
-        """Start a member with its first task."""
-        try:
-            await self.open()
-            self._check(arguments.name)
-            tools = self._subagents.tools_for(arguments.kind, arguments.tools)
-        except HarnessError as error:
-            return invalid(str(error))
-        self._starting.add(arguments.name)
-        try:
-            if (refused := await self._subagents.may_start(context)) is not None:
-                return refused
-            more = arguments.role, arguments.kind, arguments.worktree, arguments.plan, context.call_id
-            member = await shielded(self._started(MemberDraft(arguments.name, tools, *more), arguments))
-        except (MailError, WorktreeError) as error:
-            return ToolResult(f"Not started. {error}", ToolOutcome.ERROR, "not started")
-        finally:
-            self._starting.discard(arguments.name)
-        text = (
-            f"{member.name} ({member.agent}) has its task and works in the background. Its answer arrives as mail; "
-            "continue with other work, or end your turn."
-        )
-        return ToolResult(text, summary=f"{member.name} ({member.agent}) works in the background")
-
-    def _check(self, name: str) -> None:
-        names = [row.name for row in self._fold.live] + list(self._starting)
+    def check(self, name: str) -> None:
+        """Raise HarnessError where no other member may join, or none with this name."""
+        names = [row.name for row in self._fold.live] + list(self.starting)
         if problem := full(len(names), self._core.settings.team_members) or name_problem(name, names):
             raise HarnessError(problem)
 
-    async def _started(self, draft: MemberDraft, asked: StartArguments) -> Member:
+    async def started(self, draft: MemberDraft, task: str, description: str) -> Member:
+        """Let a member join and begin its first task. Raises MailError and WorktreeError."""
         member = await self._joined(draft)
-        self._begin(member, asked.task, asked.description, draft.call_id)
+        self._begin(member, task, description, draft.call_id)
         return member
 
     async def join(self, draft: MemberDraft) -> None:
         """Let a member join that is idle, so that it claims tasks of the board. Raises HarnessError."""
         await self.open()
-        self._check(draft.name)
+        self.check(draft.name)
         if (full := self._subagents.full()) is not None:
             raise HarnessError(full.content)
         await shielded(self._joined(draft))
@@ -182,28 +156,6 @@ class Team:
         self._emit(MemberStarted(address, member.agent, role, *more))
         return member
 
-    async def stop(self, context: ToolContext, arguments: StopArguments) -> ToolResult:
-        """Ask a member to end; an idle one, and one that is forced, ends at once."""
-        try:
-            await self.open()
-            member, why = self.member(arguments.name), shorten_line(arguments.why) or "the lead ended it"
-            at_once = RequestMessage.FORCE if arguments.force else RequestMessage.IDLE if self._idle(member) else None
-            request = await self.requests.shutdown(LEAD_BOX, member.address, why, at_once)
-        except HarnessError as error:
-            return invalid(str(error))
-        if at_once is None:
-            text = (
-                f"{request.id} asks {member.name} to end. You are told if it declines; without an answer it is ended."
-            )
-            return ToolResult(text, summary=f"{request.id} asks {member.name} to end")
-        await member.ended.wait()
-        return ToolResult(f"{arguments.name} has ended; its history is kept in its journal.", summary="ended")
-
-    def _idle(self, member: Member) -> bool:
-        """It has nothing to finish."""
-        asks = self.requests.fold.asked_by(member.address)
-        return not (member.busy or member.reasons or asks or self.row(member).owes)
-
     async def shut_down(self, address: Address, why: str, *, forced: bool) -> None:
         """End a member: at once, or after its present task."""
         if (member := self._members.get(address)) is None:
@@ -212,7 +164,7 @@ class Team:
         if member.busy and forced:
             self._subagents.stop(member.agent, why)  # what it leads to ends the member
         elif not (member.busy or before):
-            await self._end(member)
+            await self.end_now(member)
 
     async def end(self, name: str, why: str) -> None:
         """End a member for the user: cancel its work, return its mail, free its name. Raises HarnessError."""
@@ -391,7 +343,7 @@ class Team:
         if member.ending:
             kind = MailKind.LAST_WORDS if report.answered else MailKind.NOTE
             await self._from_program(member, (LEAD_BOX,), kind, report_text(member.agent, report, ""))
-            await self._end(member)
+            await self.end_now(member)
             return
         if report.answered and any(kind is MailKind.USER for _, kind, _ in member.read):
             self._emit(MemberAnswered(member.address, report.text))
@@ -469,9 +421,6 @@ class Team:
 
     async def end_now(self, member: Member) -> None:
         """End a member that does nothing, and whose end was decided."""
-        await self._end(member)
-
-    async def _end(self, member: Member) -> None:
         self._silence(member)
         try:
             ids, back = await self._stored(partial(self._store.end, member.address, member.ending))
@@ -508,18 +457,10 @@ class Team:
         busy = member.busy or member.held or member.ending or member.goes_on or self._closing
         return rests and not (busy or member.reasons or self.waits(member))
 
-    def switch_claims(self, *, on: bool) -> str:
-        """Let idle members claim tasks of the board, or no longer, for the user; returns a sentence. Raises
-        HarnessError."""
-        if self.claims is None:
-            raise HarnessError("This session has no task board; start it with --board session.")
-        self.claims.switch(on=on, why="the user said so")
-        return f"Idle members claim tasks of the board: {'yes' if on else 'no'}."
-
     async def start_again(self, member: Member, why: str) -> str:
         """End a member and begin a new generation of it, which claims for itself; returns why there is none."""
         row, member.busy, member.ending = self.row(member), False, why
-        await self._end(member)
+        await self.end_now(member)
         try:
             await self.join(MemberDraft(row.name, row.tools, row.role, row.kind, bool(row.worktree), row.plans))
         except HarnessError as error:
@@ -632,7 +573,7 @@ class Team:
                 member.box = list(await self._unread(member.address))
         for member in tuple(self._members.values()):
             if member.ending:
-                await self._end(member)
+                await self.end_now(member)
             self.step(member)
 
     async def _unread(self, address: Address) -> tuple[Mail, ...]:

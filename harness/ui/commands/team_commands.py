@@ -32,7 +32,10 @@ def team(session: Session, argument: str) -> CommandResult:
         case ["say", names, text]:
             return StartTask(session.background.team.say([name for name in names.split(",") if name], text))
         case ["claims", "on" | "off" as switch]:
-            return ShowText(session.background.team.switch_claims(on=switch == "on"))
+            if (claims := session.background.team.claims) is None:
+                raise CommandError("This session has no task board; start it with --board session.")
+            claims.switch(on=switch == "on", why="the user said so")
+            return ShowText(f"Idle members claim ready tasks of the board: {switch}.")
         case ["stop", "all"]:
             return StartTask(session.background.team.end_all("the user ended it"))
         case ["stop", name]:
