@@ -280,3 +280,21 @@ async def test_nothing_is_claimed_after_claims_are_switched_off(tmp_path: Path) 
         await until_looked(here)
         assert claimed(here) == []
         assert (await tasks(here))["t1"].state is TaskState.PENDING
+
+
+async def test_a_member_whose_money_is_spent_gives_its_task_back_and_ends(tmp_path: Path) -> None:
+    runs = calls(bash("true")) + END
+    async with claiming(tmp_path, runs, "ann", team_budget_usd=0.001) as here:
+        await put(here, TaskDraft("look"))
+        await until(here, lambda: not team_of(here).live)
+        assert [(one.what, one.why) for one in told(here, RespawnDecided)] == [("stop", "its money is spent")]
+        assert [one.end for one in told(here, ClaimEnded)] == [ClaimEnd.GIVEN_BACK]
+        assert (await tasks(here))["t1"].state is TaskState.PENDING
+
+
+async def test_the_end_of_a_session_gives_the_tasks_of_its_members_back(tmp_path: Path) -> None:
+    async with claiming(tmp_path, calls(bash("sleep 60")) + END, "ann") as here:
+        await put(here, TaskDraft("look"))
+        await until(here, lambda: "bash" in str([row.reason for row in team_of(here).rows]))
+        await here.agent.aclose()
+    assert [(one.end, one.why) for one in told(here, ClaimEnded)] == [(ClaimEnd.GIVEN_BACK, "the session was closed")]

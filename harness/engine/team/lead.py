@@ -32,7 +32,7 @@ class LedTeam(SeatedTeam, Protocol):
         ...
 
     def row(self, member: Member) -> MemberRow:
-        """What is known of a member."""
+        """The row of a member."""
         ...
 
 

@@ -38,7 +38,7 @@ class MemberWork(TaskWork):
         self._work = Work()
         self._calls: dict[str, ToolStarted] = {}
         self.merging: dict[int, str] = {}
-        """Tasks that it has finished and whose branch is to be merged first, with what was checked."""
+        """Finished tasks whose branch is to be merged first, by number, with the note of their completion."""
         self.reds = 0
         """How often its branch was given back since it claimed its task."""
         self.faults = 0
