@@ -195,7 +195,12 @@ def new_scope() -> str:
 
 
 def fleet_place(kind: str) -> "FleetPlace":
-    """Tables of a new store of this kind. Skips the test where Postgres is not installed."""
-    from harness.fleet.database import FleetDatabase
+    """Tables of a new store of this kind, for a test that says what time it is. Skips the test where Postgres is not
+    installed."""
+    from harness.fleet.database import FleetClock, FleetDatabase
 
-    return FleetDatabase(shared_server().url).place(kind, new_scope())
+    class TimeOfTest(FleetClock):
+        def corrected(self, at: float) -> float:
+            return at
+
+    return FleetDatabase(shared_server().url, clock=TimeOfTest()).place(kind, new_scope())

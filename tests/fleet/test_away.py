@@ -58,10 +58,12 @@ class LossyWay:
     def _pass(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError), source, target:
             while data := source.recv(65536):
-                target.sendall(data)
-                if b"receipts VALUES" in data and not self.lost:
+                losing = b"receipts VALUES" in data and not self.lost
+                if losing:
                     self.lost = 1
                     source.shutdown(socket.SHUT_RDWR)  # towards the client; the server carries it out
+                target.sendall(data)
+                if losing:
                     return
 
     def close(self) -> None:
