@@ -51,7 +51,7 @@ class SharedSlots:
         """
         self._store = store
         self._owner = this_process(owner)
-        self._clock = clock
+        self.clock = clock
         self._lease_s = lease_s
         self._lost = lost
         self._draw = draw or random.Random()
@@ -81,8 +81,8 @@ class SharedSlots:
         claim = SlotClaim(secrets.token_hex(8), self._owner, key, self._lease_s)
         self._waiting.add(claim.id)
         try:
-            while not (await self._call(self._store.ask, claim, limit, self._clock.now())).started:
-                await self._clock.sleep(self._draw.uniform(*LOOK_AGAIN_S))
+            while not (await self._call(self._store.ask, claim, limit, self.clock.now())).started:
+                await self.clock.sleep(self._draw.uniform(*LOOK_AGAIN_S))
             self._check_open()
         except BaseException:
             self._withdraw(claim.id)
@@ -107,7 +107,7 @@ class SharedSlots:
 
     async def entries(self) -> tuple[ClaimEntry, ...]:
         """The running and waiting claims of this machine. Raises SlotsError."""
-        return await self._call(self._store.entries, self._clock.now())
+        return await self._call(self._store.entries, self.clock.now())
 
     async def aclose(self) -> None:
         """Release everything and close the store; waiters get a SlotsError."""
@@ -133,13 +133,13 @@ class SharedSlots:
 
     def _keep_renewing(self) -> None:
         if self._heartbeat is None or self._heartbeat.done():
-            self._renewed = self._clock.now()
+            self._renewed = self.clock.now()
             self._heartbeat = asyncio.create_task(self._renew(), name="slots heartbeat")
 
     async def _renew(self) -> None:
         while self._held:
-            await self._clock.sleep(BEATS * self._lease_s)
-            asked, now = tuple(sorted(self._held)), self._clock.now()
+            await self.clock.sleep(BEATS * self._lease_s)
+            asked, now = tuple(sorted(self._held)), self.clock.now()
             try:
                 still = await self._call(self._store.renew, asked, now)
             except SlotsError:

@@ -417,22 +417,33 @@ class AdmissionTimer:
         self._ring()
 
 
+AGAIN_S = 5.0
+"""Pause after slots could not be asked for, in seconds: a store that is away delays few starts."""
+
+
 class MachineSlots:
-    """Acquires and returns slots. When they fail, a notice is emitted and work continues without them."""
+    """Acquires and returns slots. While they fail, work continues without them; a notice says so once, and another one
+    when they are back."""
 
     def __init__(self, slots: SharedSlots | None, emit: Callable[[Event], None], log: logging.Logger) -> None:
         """
         Args:
             slots: those of all sessions; None: nothing is shared.
-            emit: hears that sharing has ended.
+            emit: hears that sharing pauses, and that it goes on.
             log: gets the reason.
         """
         self._slots, self._emit, self._log = slots, emit, log
         self._returns: set[asyncio.Task[None]] = set()
+        self._away = False
+        """The last attempt failed."""
+        self._again = 0.0
+        """Slots are not asked for before this time."""
 
     def ask(self, key: str, limit: int) -> "asyncio.Task[str | None] | None":
         """Begin to wait for a slot. None, now or as result: none is needed. The caller cancels it to give up."""
-        return None if self._slots is None else asyncio.create_task(self._claim(self._slots, key, limit))
+        if self._slots is None or (self._away and self._slots.clock.now() < self._again):
+            return None
+        return asyncio.create_task(self._claim(self._slots, key, limit))
 
     def give_back(self, asked: "asyncio.Task[str | None] | None") -> "asyncio.Task[None] | None":
         """Begin to give back what `ask` has led to; None: there is nothing.
@@ -455,19 +466,24 @@ class MachineSlots:
 
     async def _claim(self, slots: SharedSlots, key: str, limit: int) -> str | None:
         try:
-            return await slots.acquire(key, limit)
+            claim = await slots.acquire(key, limit)
         except SlotsError as error:
-            self._end(error)
+            self._pause(slots, error)
             return None
+        if self._away:
+            self._away = False
+            self._emit(Notice("info", "The limit counts all sessions again."))
+        return claim
 
     async def _release(self, slots: SharedSlots, claim: str) -> None:
         try:
             await slots.release(claim)
         except SlotsError as error:
-            self._end(error)
+            self._pause(slots, error)
 
-    def _end(self, error: SlotsError) -> None:
-        if self._slots is not None:
-            self._slots = None
-            self._log.warning("the slots of the machine are no longer shared", exc_info=error)
-            self._emit(Notice("warning", f"From now on the limit counts this session alone. {error}"))
+    def _pause(self, slots: SharedSlots, error: SlotsError) -> None:
+        self._again = slots.clock.now() + AGAIN_S
+        if not self._away:
+            self._away = True
+            self._log.warning("slots are not shared until their store is back", exc_info=error)
+            self._emit(Notice("warning", f"For now the limit counts this session alone. {error}"))

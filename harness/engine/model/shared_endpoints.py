@@ -56,13 +56,19 @@ class SharedEndpoints:
             cells: shared with other sessions; None: not shared.
             address: of the server; another server has other endpoints, also for models of the same name.
             clock: for the age of entries; needed with `cells`.
-            log: receives the reason when sharing ends.
+            log: receives the reason when sharing pauses.
         """
         self._cells = cells if clock is not None else None
         self._name = f"endpoints {address}"
         self._clock = clock
         self._log = log or logging.getLogger("harness")
         self._writes: set[asyncio.Task[None]] = set()
+        self._unwritten: dict[str, EndpointRecord] = {}
+        """Moves made here that no other session can read yet."""
+        self._again = -math.inf
+        """Sharing is not tried before this time."""
+        self._away = False
+        """The last attempt failed."""
         self.now = Endpoints()
         """As they are."""
 
@@ -70,7 +76,9 @@ class SharedEndpoints:
         """These were moved here."""
         self.now = Endpoints(MappingProxyType({**self.now.breakers, **own}))
         if self._cells is not None and self._clock is not None:
-            task = asyncio.create_task(self._write(self._cells, own, self._clock.now()))
+            at = self._clock.now()
+            self._unwritten.update({model: EndpointRecord(at, breaker) for model, breaker in own.items()})
+            task = asyncio.create_task(self._write(self._cells, self._clock))
             self._writes.add(task)
             task.add_done_callback(self._writes.discard)
 
@@ -80,11 +88,7 @@ class SharedEndpoints:
         if (cells := self._cells) is None or self._clock is None:
             return
         before = self.now
-        try:
-            text = await cells.change(self._name, lambda text: text)
-        except HarnessError as error:
-            self._share_no_more(error)
-            return
+        text = await self._exchange(cells, self._clock)
         records = read(text, self._clock.now())
         theirs = {model: one.breaker for model, one in records.items() if self.now.of(model) == before.of(model)}
         self.now = Endpoints(MappingProxyType({**self.now.breakers, **theirs}))
@@ -97,17 +101,32 @@ class SharedEndpoints:
         if self._writes:
             await asyncio.wait(self._writes)
 
-    async def _write(self, cells: SharedCells, own: Mapping[str, Breaker], now: float) -> None:
+    async def _write(self, cells: SharedCells, clock: Clock) -> None:
+        if self._unwritten:  # a write before this one may have taken its moves along
+            await self._exchange(cells, clock)
+
+    async def _exchange(self, cells: SharedCells, clock: Clock) -> str | None:
+        """Write the moves that are due and return the text; None: the store is away, which is logged once."""
+        if clock.now() < self._again:
+            return None
+        own, now = dict(self._unwritten), clock.now()
         try:
-            await cells.change(self._name, lambda text: written(text, own, now))
+            text = await cells.change(self._name, lambda text: merged(text, own, now) if own else text)
         except HarnessError as error:
-            self._share_no_more(error)
+            self._again = clock.now() + AGAIN_S
+            if not self._away:
+                self._log.warning("endpoints are not shared until the store is back", exc_info=error)
+            self._away = True
+            return None
+        self._unwritten = {model: one for model, one in self._unwritten.items() if one is not own.get(model)}
+        if self._away:
+            self._log.info("endpoints are shared again")
+        self._away = False
+        return text
 
-    def _share_no_more(self, error: HarnessError) -> None:
-        self._cells = None
-        self._log.warning("endpoints are no longer shared", exc_info=error)
 
-
+AGAIN_S = 5.0
+"""Pause after a failed attempt, in seconds: a store that is away delays few retries."""
 BELIEVED_S = 600.0
 """What a session wrote longer ago than this says nothing about the endpoint now."""
 
@@ -134,7 +153,13 @@ def read(text: str | None, now: float) -> dict[str, EndpointRecord]:
 
 def written(text: str | None, own: Mapping[str, Breaker], now: float) -> str:
     """The text with these breakers, moved now, and without entries that are too old."""
-    records = read(text, now) | {model: EndpointRecord(now, breaker) for model, breaker in own.items()}
+    return merged(text, {model: EndpointRecord(now, breaker) for model, breaker in own.items()}, now)
+
+
+def merged(text: str | None, own: Mapping[str, EndpointRecord], now: float) -> str:
+    """The text with these entries unless it has newer ones, and without those that are too old."""
+    records = read(text, now)
+    records |= {model: one for model, one in own.items() if model not in records or one.at >= records[model].at}
     return json.dumps({model: asdict(one) for model, one in records.items()})
 
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
-from harness.engine.model.shared_endpoints import BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
+from harness.engine.model.shared_endpoints import AGAIN_S, BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
 from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
@@ -122,6 +122,40 @@ async def test_when_nothing_can_be_shared_every_process_continues_alone(caplog: 
         await endpoints.aclose()
     assert (endpoints.now.of(LARGE), endpoints.now.of(SMALL)) == (OPENED, ONCE)
     assert len(caplog.records) == 1
+
+
+class Interrupted:
+    """Cells that are away as long as the test says."""
+
+    def __init__(self) -> None:
+        self.away, self.asked, self.text = True, 0, ""
+
+    async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
+        self.asked += 1
+        if self.away:
+            raise SlotsError("The database is away.")
+        self.text = change(self.text or None) or ""
+        return self.text
+
+
+async def test_after_an_outage_sharing_goes_on_with_what_was_moved_meanwhile(caplog: pytest.LogCaptureFixture) -> None:
+    cells, clock = Interrupted(), HandClock()
+    with caplog.at_level(logging.INFO):
+        endpoints = SharedEndpoints(cells, clock=clock, log=logging.getLogger("tests"))
+        endpoints.put({LARGE: OPENED, SMALL: OPENED})
+        await endpoints.refresh()
+        await endpoints.refresh()
+        assert cells.asked == 1  # the store is left alone for a while
+        cells.away, moved = False, clock.now()
+        cells.text = written(None, {SMALL: ONCE}, moved + 1)
+        clock.move(AGAIN_S)
+        await endpoints.refresh()
+        await endpoints.aclose()
+    assert (endpoints.now.of(LARGE), endpoints.now.of(SMALL)) == (OPENED, ONCE)
+    kept = read(cells.text, clock.now())
+    assert kept[LARGE].breaker == OPENED
+    assert (kept[LARGE].at, kept[SMALL].breaker) == (moved, ONCE)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
 
 
 # ── the text ────────────────────────────────────────────────────────────────────────────────────
