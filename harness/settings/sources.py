@@ -44,7 +44,15 @@ PROCESS = "HARNESS_PROCESS"
 
 
 _NO_SETTINGS = (
-    *(PROCESS, "HARNESS_LIFELINE", "HARNESS_TEST_", "HARNESS_INTEROP", "HARNESS_ACCOUNT", "HARNESS_PLATFORM"),
+    *(
+        PROCESS,
+        "HARNESS_LIFELINE",
+        "HARNESS_FLEET_URL",
+        "HARNESS_TEST_",
+        "HARNESS_INTEROP",
+        "HARNESS_ACCOUNT",
+        "HARNESS_PLATFORM",
+    ),
     *("HARNESS_ORG", "HARNESS_PROJECT", "HARNESS_PIPELINE", "HARNESS_STAGE", "HARNESS_BUILD", "HARNESS_DELEGATE"),
 )
 """Beginnings of variables that are meant for the tests, or for another program of this name (harness.io)."""

@@ -143,6 +143,7 @@ def test_commands_use_the_database_and_doctor_says_whether_it_can_be_used(tmp_pa
     report = harness("doctor", cwd=tmp_path, url=url).stdout
     assert "✓ fleet: The fleet's database 127.0.0.1" in report
     assert "the fleet's database 127.0.0.1" in report
+    assert "is no setting" not in report
     wrong = harness("doctor", cwd=tmp_path, url=url.replace(PASSWORD, "another-password"))
     assert wrong.returncode == 1
     assert "✗ fleet: The fleet's database" in wrong.stdout
