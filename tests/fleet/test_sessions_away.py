@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from harness.engine.admission.runner import AGAIN_S, MachineSlots
+from harness.engine.admission.runner import MachineSlots
+from harness.engine.store_pause import AGAIN_S
 from harness.events import Event, Notice
 from harness.fleet.database import FleetDatabase
 from harness.slots.client import SharedSlots

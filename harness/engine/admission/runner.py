@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from harness.base.clock import Clock, time_of_day
 from harness.base.errors import HarnessError
+from harness.engine.store_pause import StorePause
 from harness.events import (
     AdmissionEvent,
     AdmissionPool,
@@ -417,10 +418,6 @@ class AdmissionTimer:
         self._ring()
 
 
-AGAIN_S = 5.0
-"""Pause after slots could not be asked for, in seconds: a store that is away delays few starts."""
-
-
 class MachineSlots:
     """Acquires and returns slots. While they fail, work continues without them; a notice says so once, and another one
     when they are back."""
@@ -434,14 +431,11 @@ class MachineSlots:
         """
         self._slots, self._emit, self._log = slots, emit, log
         self._returns: set[asyncio.Task[None]] = set()
-        self._away = False
-        """The last attempt failed."""
-        self._again = 0.0
-        """Slots are not asked for before this time."""
+        self._pause = StorePause()
 
     def ask(self, key: str, limit: int) -> "asyncio.Task[str | None] | None":
         """Begin to wait for a slot. None, now or as result: none is needed. The caller cancels it to give up."""
-        if self._slots is None or (self._away and self._slots.clock.now() < self._again):
+        if self._slots is None or self._pause.lasts(self._slots.clock.now()):
             return None
         return asyncio.create_task(self._claim(self._slots, key, limit))
 
@@ -468,10 +462,9 @@ class MachineSlots:
         try:
             claim = await slots.acquire(key, limit)
         except SlotsError as error:
-            self._pause(slots, error)
+            self._failed(slots, error)
             return None
-        if self._away:
-            self._away = False
+        if self._pause.answered():
             self._emit(Notice("info", "The limit counts all sessions again."))
         return claim
 
@@ -479,11 +472,9 @@ class MachineSlots:
         try:
             await slots.release(claim)
         except SlotsError as error:
-            self._pause(slots, error)
+            self._failed(slots, error)
 
-    def _pause(self, slots: SharedSlots, error: SlotsError) -> None:
-        self._again = slots.clock.now() + AGAIN_S
-        if not self._away:
-            self._away = True
+    def _failed(self, slots: SharedSlots, error: SlotsError) -> None:
+        if self._pause.failed(slots.clock.now()):
             self._log.warning("slots are not shared until their store is back", exc_info=error)
             self._emit(Notice("warning", f"For now the limit counts this session alone. {error}"))

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
+from harness.engine.store_pause import StorePause
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -65,10 +66,7 @@ class SharedEndpoints:
         self._writes: set[asyncio.Task[None]] = set()
         self._unwritten: dict[str, EndpointRecord] = {}
         """Moves made here that no other session can read yet."""
-        self._again = -math.inf
-        """Sharing is not tried before this time."""
-        self._away = False
-        """The last attempt failed."""
+        self._pause = StorePause()
         self.now = Endpoints()
         """As they are."""
 
@@ -107,26 +105,21 @@ class SharedEndpoints:
 
     async def _exchange(self, cells: SharedCells, clock: Clock) -> str | None:
         """Write the moves that are due and return the text; None: the store is away, which is logged once."""
-        if clock.now() < self._again:
+        if self._pause.lasts(clock.now()):
             return None
         own, now = dict(self._unwritten), clock.now()
         try:
             text = await cells.change(self._name, lambda text: merged(text, own, now) if own else text)
         except HarnessError as error:
-            self._again = clock.now() + AGAIN_S
-            if not self._away:
+            if self._pause.failed(clock.now()):
                 self._log.warning("endpoints are not shared until the store is back", exc_info=error)
-            self._away = True
             return None
         self._unwritten = {model: one for model, one in self._unwritten.items() if one is not own.get(model)}
-        if self._away:
+        if self._pause.answered():
             self._log.info("endpoints are shared again")
-        self._away = False
         return text
 
 
-AGAIN_S = 5.0
-"""Pause after a failed attempt, in seconds: a store that is away delays few retries."""
 BELIEVED_S = 600.0
 """What a session wrote longer ago than this says nothing about the endpoint now."""
 

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
-from harness.engine.model.shared_endpoints import AGAIN_S, BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
+from harness.engine.model.shared_endpoints import BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
+from harness.engine.store_pause import AGAIN_S
 from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
