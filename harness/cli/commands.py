@@ -33,6 +33,10 @@ def run(command: str, options: Namespace) -> int:
         case "export" | "breakers" | "shot" | "watch" | "replay":
             return _recorded(command, _settings(options), options)
         case "run":
+            if options.goal is not None:
+                from harness.cli.goal import run_goal
+
+                return run_goal(options)
             from harness.cli.run import run_plan
 
             return run_plan(options, options.script, tuple(options.arguments))

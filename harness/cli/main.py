@@ -115,6 +115,10 @@ def _running(arguments: list[str]) -> "Namespace":
     alone = (namespace.print, namespace.json_schema, namespace.input_format)
     if any(one is not None for one in alone) or namespace.go_on or namespace.fork_session:
         _refuse("harness run takes no prompt and none of -p, -c, --fork-session, --json-schema and --input-format.")
+    if (namespace.goal is None) is (namespace.script is None):
+        _refuse("harness run takes a plan script or --goal TEXT, and not both.")
+    if namespace.goal is None and namespace.members is not None:
+        _refuse("--members is for harness run --goal TEXT; a script starts its own agents.")
     return namespace
 
 

@@ -262,11 +262,13 @@ def command_parser(command: str) -> "ArgumentParser":
         case "completion":
             add("shell", choices=("bash", "zsh", "fish"), help="the shell; its script begins with how to load it")
         case "run":
-            parser.usage = "harness run PLAN.py [ARG …] [--seed N] [--yes] [--resume [ID]] [flags of harness]"
-            add("script", metavar="FILE", help="a file with `async def main(plan)`")
+            parser.usage = (
+                "harness run PLAN.py [ARG …] [--seed N] [--yes] [--resume [ID]] [flags of harness]\n       harness run "
+                "--goal TEXT [--members N] [--budget-usd DOLLARS] [--seed N] [--yes] [--resume [ID]] [flags of harness]"
+            )
+            add("script", metavar="FILE", nargs="?", help="a file with `async def main(plan)`")
             add("arguments", metavar="ARG", nargs="*", help="for the script; after -- also those that begin with -")
-            add("--seed", type=int, metavar="N", help="of the random numbers of the script (0)")
-            add("--yes", action="store_true", help="start without a question")
+            _run_flags(parser)
         case "acp":
             parser.usage = "harness acp [flags of harness]"
         case "serve":
@@ -280,10 +282,36 @@ def run_options(arguments: list[str]) -> "Namespace":
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if {"-h", "--help"} & set(arguments[:end]):
         command_parser("run").parse_args(["--help"])
-    namespace, rest = agent_parser().parse_known_args(arguments[:end])
-    own = command_parser("run").parse_intermixed_args([*filter(None, [namespace.prompt]), *rest])
-    vars(namespace).update(vars(own) | {"arguments": [*own.arguments, *arguments[end + 1 :]]})
+    flags_first = _parser("harness run", "")
+    _run_flags(flags_first)  # their values would be a prompt to the parser of harness
+    own, others = flags_first.parse_known_args(arguments[:end])
+    namespace, rest = agent_parser().parse_known_args(others)
+    words = command_parser("run").parse_intermixed_args([*filter(None, [namespace.prompt]), *rest])
+    vars(namespace).update(vars(own) | {"script": words.script})
+    namespace.arguments = [*words.arguments, *arguments[end + 1 :]]
     return namespace
+
+
+def _run_flags(parser: "ArgumentParser") -> None:
+    from argparse import SUPPRESS
+
+    add = parser.add_argument
+    goal = "let a lead plan this goal on a task board and members do its tasks; alone with --resume: the goal it had"
+    add("--goal", nargs="?", const="", metavar="TEXT", help=goal)
+    add("--members", type=_members, metavar="N", help="with --goal: how many members (3)")
+    budget = "with --goal: stop when this much has been spent, as --max-budget-usd"
+    add("--budget-usd", dest="max_budget_usd", default=SUPPRESS, metavar="DOLLARS", help=budget)
+    seed = "of the random numbers of the script (0); with --goal: one member works at a time, in a fixed order"
+    add("--seed", type=int, metavar="N", help=seed)
+    add("--yes", action="store_true", help="start without a question")
+
+
+def _members(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text} is not a number of members; give 1 or more")
+    return int(text)
 
 
 def _learn(parser: "ArgumentParser") -> None:

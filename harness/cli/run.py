@@ -149,20 +149,29 @@ def _started(script: _Script, settings: Settings, *, yes: bool) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         whole = asyncio.run(counting.count(script.main(), script.plan(counting)))
     new, known = len(counting.new), counting.known
-    each = Catalogue(settings.prices).cost(settings.model, ASSUMED)
-    cost = "cost unknown" if each is None else f"about ${each * new:,.2f}"
-    tokens = (ASSUMED.prompt + ASSUMED.output) * new
     more = "" if whole else ", and what the script begins with their answers"
     kept = f"; {counted(known, 'answer')} of an earlier run" if known else ""
     estimate = f"{counted(new, 'agent')} to begin with{more}{kept}" if new else f"no agent{more}{kept}"
-    print_note(f"{script.file.name}: {estimate}. Estimate: {tokens:,} tokens, {cost}.", sys.stderr)
+    print_note(f"{script.file.name}: {estimate}. Estimate: {estimated(settings, new)}.", sys.stderr)
     for order in filter(script.record.changed, counting.new):
         print_note(f'  runs again, because it asks for something else now: "{order.name}"', sys.stderr)
-    decision = FanOutConsent(settings.fan_out_subagents).ruling(settings.fan_out, 0, max(1, new))
+    require_consent(settings, new, script.file.name, yes=yes)
+
+
+def estimated(settings: Settings, agents: int) -> str:
+    """What so many agents are taken to use."""
+    each = Catalogue(settings.prices).cost(settings.model, ASSUMED)
+    cost = "cost unknown" if each is None else f"about ${each * agents:,.2f}"
+    return f"{(ASSUMED.prompt + ASSUMED.output) * agents:,} tokens, {cost}"
+
+
+def require_consent(settings: Settings, agents: int, what: str, *, yes: bool) -> None:
+    """Ask where so many agents need a yes. Raises SettingsError where there is none."""
+    decision = FanOutConsent(settings.fan_out_subagents).ruling(settings.fan_out, 0, max(1, agents))
     if yes or decision is FanOutDecision.START:
         return
     if decision is FanOutDecision.REFUSED or not confirmed("Start?", sys.stdin, sys.stderr):
-        raise SettingsError(f"{script.file.name} was not started; --yes starts so many agents without a question.")
+        raise SettingsError(f"{what} was not started; --yes starts so many agents without a question.")
 
 
 async def _turn(script: _Script, session: Session) -> AsyncGenerator[Event, None]:

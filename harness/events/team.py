@@ -11,6 +11,7 @@ __all__ = [
     "ClaimEnded",
     "ClaimsSwitched",
     "GoalEnded",
+    "GoalStarted",
     "MailDelivered",
     "MailKind",
     "MailReturned",
@@ -270,6 +271,15 @@ class RespawnDecided(Event):
     why: str
     after_s: float = 0.0
     """Seconds before it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalStarted(Event):
+    """`harness run --goal` pursues this goal in the session. Emitted again when it is resumed."""
+
+    goal: str
+    members: int
+    """That claim its tasks."""
 
 
 @dataclass(frozen=True, slots=True)

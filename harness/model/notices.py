@@ -261,6 +261,32 @@ def claimed_task(text: str) -> str:
     )
 
 
+def goal_to_plan(goal: str, members: int, *, own_trees: bool) -> str:
+    """The prompt of a lead that plans a goal for members, which begin once its turn has ended."""
+    trees = (
+        "Each works in a worktree of its own, and its commits are merged when a task is completed; two tasks on "
+        "one file conflict, unless one needs the other."
+        if own_trees
+        else "They share this folder, so of two tasks on one file one has to need the other."
+    )
+    who = f"{members} members claim the tasks that are ready" if members > 1 else "One member claims the ready tasks"
+    return (
+        f"Goal: {goal}\n\nPlan it on the task board and do none of it: look at what is there, then create every task "
+        "with task_create, with all that whoever works on it has to know, a command that shows that it is done, and "
+        f"`needs` for what comes first. Start no members. Once you end your turn, {who}. {trees} You get one report "
+        "when nothing is left to claim; then say in a few sentences what was reached and what was not. No user is "
+        "here to be asked."
+    )
+
+
+def goal_to_resume(goal: str) -> str:
+    """The prompt of a lead whose goal was interrupted."""
+    return (
+        f"Goal: {goal}\n\nThe program that pursued this goal has ended and goes on now; what members were working on "
+        "is ready again. Look at the board with task_list. If tasks are missing, create them. Then end your turn."
+    )
+
+
 def kept_task(text: str) -> str:
     """The prompt of a member that goes on with its task after a fault of the model."""
     return f"The model could not be reached. Go on with your task of the board:\n\n{text}"

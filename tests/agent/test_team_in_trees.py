@@ -148,3 +148,33 @@ async def test_a_finished_branch_is_merged_before_its_task_is_completed_and_a_re
         assert what == ["merged", "red", "given back", "merged", "green", "landed"]
         red = next(str(body["messages"][-1]) for body in here.bodies if "not merged" in str(body["messages"][-1]))
         assert "test ! -e bad: exit code 1" in red
+
+
+async def test_commits_that_were_only_merged_from_the_user_are_no_commits_of_the_member(tmp_path: Path) -> None:
+    workspace = repository(tmp_path)
+    git(workspace, "branch", "-M", "main")
+    async with claiming(tmp_path, says("Never.")) as here:
+        await join(here, "ann", worktree=True)
+        (member,) = team_of(here).live
+        trees, name = team_of(here).trees, team_of(here).row(member).worktree
+        claimed_at = await trees.caught_up(name)
+        committed(workspace, "of-user", "x\n")
+        assert member.workspace is not None
+        git(member.workspace, "merge", "-q", "main")
+        assert await trees.since(name, claimed_at) == (0, 0)
+        committed(member.workspace, "own", "x\n")
+        assert await trees.since(name, claimed_at) == (1, 0)
+
+
+async def test_a_fault_behind_a_finished_task_delays_nothing(tmp_path: Path) -> None:
+    repository(tmp_path)
+    script = when(calls(bash(line_in("new", "words"))), "You have claimed this task of the board:\\n\\nt1")
+    script += when(calls(done(1)), "wrote-new\\n") + when("[[reply]]\nstatus = 529\n", "t1 is finished")
+    async with claiming(tmp_path, script, max_retries=0) as here:
+        for setting in ("name", "email"):
+            git(tmp_path / "workspace", "config", f"user.{setting}", "a@b")
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("write"))
+        report = await ended(here)
+        assert len(report.done) == 1
+        assert team_of(here).live[0].goes_on == 0.0

@@ -168,8 +168,9 @@ class Claims:
 
     @property
     def busy(self) -> bool:
-        """Something follows, although no member may be at work: a claim, a merge, or the end of a wait."""
-        waits = any(one.goes_on and not one.held for one in self._team.live)
+        """Something follows, although no subagent may run: what a turn has led to, a claim, a merge, or the end of a
+        wait."""
+        waits = any(one.busy or (one.goes_on and not one.held) for one in self._team.live)
         return waits or self._looking is not None or self._merging is not None
 
     @property
@@ -321,6 +322,8 @@ class Claims:
             refused = await self._team.start_again(member, report.reason)
             decided = NoRespawn(refused) if refused else decided
         match decided:
+            case GoOn() if set(work.claims) <= work.merging.keys():
+                pass  # its task is finished, and the merge queue has the branch
             case GoOn(after_s):
                 member.goes_on = now + after_s
                 at = f"{report.reason}; it goes on at {time_of_day(member.goes_on)}"

@@ -65,11 +65,13 @@ class MemberTrees:
         return await git("rev-parse", "HEAD", cwd=tree.path)
 
     async def since(self, worktree: str, commit: str) -> tuple[int, int]:
-        """Commits of a worktree since this one, and its files that are not committed. Raises WorktreeError."""
+        """Commits of a worktree since this one that the user's branch does not have, and its files that are not
+        committed. Raises WorktreeError."""
         worktrees = self._worktrees()
-        tree = await worktrees.find(worktree)
+        tree, here = await worktrees.find(worktree), await worktrees.repository()
         state = await worktrees.state(tree)
-        commits = await worktrees.git("rev-list", "--count", f"{commit}..{tree.head}", cwd=tree.path)
+        merged = await worktrees.git("rev-parse", "HEAD", cwd=here.top)
+        commits = await worktrees.git("rev-list", "--count", tree.head, "--not", commit, merged, cwd=tree.path)
         return int(commits), len(state.changed) + len(state.untracked)
 
     async def merged(self, names: Sequence[str]) -> QueueResult:

@@ -25,6 +25,7 @@ from harness.events import (
     Delivered,
     Event,
     GoalEnded,
+    GoalStarted,
     MailKind,
     MailReturned,
     MailSent,
@@ -149,6 +150,8 @@ class EventLines:
                 return Line("‖", f"{member} {follows}: {why}", Tone.TROUBLE)
             case ClaimsSwitched(on=on, why=why):
                 return Line("·", f"idle members claim {'ready tasks' if on else 'no tasks'} from now on: {why}")
+            case GoalStarted(goal=goal, members=members):
+                return Line("▸", f"goal for {counted(members, 'member')}: {goal}")
             case GoalEnded():
                 return Line("✓", goal_text(event))
             case RequestChanged(id=id, state=state, by=by, why=why) if state is not RequestState.REMINDED:

@@ -5,7 +5,7 @@ import json
 import logging
 import shlex
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -83,6 +83,21 @@ class Lead:
     """Its turn."""
     again: tuple[str, ...]
     """The command that resumes it; the id of the session follows."""
+    follow: Callable[[Session], Awaitable[None]] | None = None
+    """What it does once its turn has ended with an answer, before results are waited for. May raise HarnessError."""
+    report: Callable[[Session], Awaitable["LeadReport"]] | None = None
+    """How it has ended; written in place of the answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeadReport:
+    """How the work that a program has led has ended."""
+
+    text: str
+    fields: Json
+    """The same, for the result object."""
+    problem: str = ""
+    """Why it has not reached what it was to reach, as a sentence; empty: it has."""
 
 
 async def headless(
@@ -109,7 +124,7 @@ async def headless(
     checked = partial(attachment_problem, prompt, loaded.settings.workspace)
     if lead is None and mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
-    output = _Output(form, out, err, structured=schema is not None, again=lead.again if lead else ())
+    output = _Output(form, out, err, structured=schema is not None, lead=lead)
     keyed = None
     if key:
         keyed, session_id = await in_thread(partial(keyed_prompt, loaded.settings, opening.resume, key, prompt))
@@ -198,6 +213,8 @@ async def _answer(
     signalled.interrupts(stop)
     before = session.conversation.spend
     ends = [await output.play(begun)]
+    if ends[-1].code is TransitionCode.COMPLETED:
+        await output.followed(session)
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= most_arrivals(session) and not wait.given_up:
         if output.plan is not None:
             break
@@ -213,6 +230,7 @@ async def _answer(
     end = _together(ends, before, session.conversation.spend)
     if structured is not None:
         end = replace(end, answer=ends[-1].answer, sources=())
+    end = await output.reported(session, end, ends[-1].answer)
     output.result(end, session.id, structured)
     return end, structured is None or not structured.why or end.code is not TransitionCode.COMPLETED
 
@@ -276,16 +294,18 @@ class _Output:
     """Writes events and the answer to the two streams."""
 
     def __init__(
-        self, form: OutputFormat, out: TextIO, err: TextIO, *, structured: bool = False, again: Sequence[str] = ()
+        self, form: OutputFormat, out: TextIO, err: TextIO, *, structured: bool = False, lead: Lead | None = None
     ) -> None:
         """
         Args:
             structured: the answer is written at the end, once it is known to fit.
-            again: the command that resumes the session, without its id; empty: that of a prompt.
+            lead: what leads the session in place of a prompt.
         """
         self._form = form
-        self._structured = structured
-        self._again = again
+        self._lead = lead
+        self._late = structured or (lead is not None and lead.report is not None)
+        """The answer is written at the end."""
+        self._report: LeadReport | None = None
         self.planning = False
         """The session is in plan mode, so the plan is the answer."""
         self.plan: ProposedPlan | None = None
@@ -333,10 +353,28 @@ class _Output:
 
     def answer(self, ended: TurnEnded) -> None:
         """Write the answer of a turn, where it is not part of an object."""
-        if self._form is OutputFormat.TEXT and ended.answer and not self._structured:
+        if self._form is OutputFormat.TEXT and ended.answer and not self._late:
             sources = "\n".join(map(str, source_lines(ended.sources)))
             text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
             self.writer.write(visible(text) if self.writer.isatty else text)
+
+    async def followed(self, session: Session) -> None:
+        """Let the lead do what follows its turn. What fails there is part of the result."""
+        if self._lead is not None and self._lead.follow is not None:
+            with self.between():
+                try:
+                    await self._lead.follow(session)
+                except HarnessError as error:
+                    self._failed = str(error)
+
+    async def reported(self, session: Session, end: TurnEnded, last: str) -> TurnEnded:
+        """The end, with the report of the lead behind its last answer, where it makes one."""
+        if self._lead is None or self._lead.report is None:
+            return end
+        self._report = report = await self._lead.report(session)
+        if end.code is TransitionCode.COMPLETED:
+            self._failed = self._failed or report.problem
+        return replace(end, answer=f"{last}\n\n{report.text}".strip())
 
     def observe(self, event: Event, at: float) -> None:
         """Collect an event if no turn writes it."""
@@ -369,8 +407,10 @@ class _Output:
         """Write the result. Events that follow, from the end of background work, go to standard error only."""
         if self._form is not OutputFormat.TEXT:
             fields = result(end, session) | _structured_result(end, structured) | self._plan_result(end)
-            fields |= self._failed_result(end)
+            fields |= self._failed_result(end) | (self._report.fields if self._report else {})
             self.writer.write(json.dumps(fields))
+        elif self._report is not None:
+            self.writer.write(visible(end.answer) if self.writer.isatty else end.answer)
         elif structured is not None and not structured.why:
             self.writer.write(json.dumps(structured.value, ensure_ascii=False))
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
@@ -392,7 +432,7 @@ class _Output:
         """The command that resumes the session, to append to the reason why its turn ended."""
         if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
             return ""
-        command = shlex.join((*self._again, session)) if self._again else f'harness -p --resume {session} "go on"'
+        command = shlex.join((*self._lead.again, session)) if self._lead else f'harness -p --resume {session} "go on"'
         return f"; to continue: {command}"
 
     def exit_code(self, end: TurnEnded) -> int:
