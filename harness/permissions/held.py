@@ -78,8 +78,10 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
     for need, problem in parts:
         if _works_outside(need) or _loses_something(need):
             return None
-        real = [lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1]]
+        real = real_paths(need, disk)
         outside = [path for path in real if not around.inside(path)]
+        if _would_stop_half_way(need, real, granted) or (outside and _of_git(need)[0] == "worktree"):
+            return None  # a working tree in the private folder would be gone with the session
         if need.kind is RequirementKind.TOUCH and any(
             path.startswith(f"{around.home}/") and not granted.access(path) for path in outside
         ):
@@ -92,12 +94,17 @@ def profile_for(parts: Parts, granted: Profile, around: Surroundings, disk: Disk
     return ProfileName.LOOK if reads and not private else ProfileName.WORK
 
 
+def real_paths(need: Requirement, disk: Disk) -> tuple[str, ...]:
+    """Where the paths of a requirement lead, as far as that is known."""
+    return tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
+
+
 def sees_outside(parts: Parts) -> str:
     """The program that shows what a sandbox hides; empty: none."""
     return next((base_name(need.words[0].text) for need, _ in parts if _works_outside(need)), "")
 
 
-def what_git_exchanges(parts: Parts, granted: Profile, around: Surroundings) -> Allowance:
+def what_git_exchanges(parts: Parts, granted: Profile, around: Surroundings, disk: Disk) -> Allowance:
     """What is read-only in the profile WORK, and open to a line in which git exchanges files of the workspace for those
     of a commit: git would stop in the middle of that.
 
@@ -107,7 +114,8 @@ def what_git_exchanges(parts: Parts, granted: Profile, around: Surroundings) -> 
     acting = [_of_git(need) for need in _acting(parts)]
     if not any(words[0] in _EXCHANGING for words in acting):
         return NOTHING_MORE
-    written = [path for need, _ in parts if need.kind is RequirementKind.WRITE for path in need.paths]
+    paths = [path for need, _ in parts if need.kind is RequirementKind.WRITE for path in need.paths]
+    written = [lead for path in paths for lead in leads_to(path, disk)]
 
     def by_git(path: str) -> bool:
         return not any(f"{one}/".startswith(f"{path}/") for one in written)
@@ -137,6 +145,15 @@ def _removes_a_worktree(parts: Parts) -> bool:
     return any(words[0] == "worktree" and words[1] != "add" for words in acting) and not _alone(acting)
 
 
+def _would_stop_half_way(need: Requirement, real: Sequence[str], granted: Profile) -> bool:
+    """git moves or removes a folder around what the profile keeps in its place, as a submodule."""
+    git = as_git(need.words)
+    texts = [word.text for word in git.rest] if git else []
+    if texts[:1] not in (["mv"], ["rm"]) or "--cached" in texts or need.shown not in texts[1:]:
+        return False
+    return any(f"{one}/".startswith(f"{path}/") for path in real for one in granted.read_only)
+
+
 def _alone(acting: Sequence[tuple[str, str]]) -> bool:
     return all(words[0] in _EXCHANGING | _BESIDE and words != ("bisect", "run") for words in acting)
 
@@ -159,7 +176,7 @@ _OF_THE_SYSTEM = names("apt apt-get aptitude dpkg snap flatpak yum dnf rpm zyppe
 """Package managers of the system; what they show is visible in a sandbox."""
 _REMOTE = names("push fetch pull ls-remote fetch-pack send-pack http-push send-email svn p4 lfs credential")
 """Subcommands of git for repositories elsewhere, with logins that a sandbox hides."""
-_EXCHANGING = names("switch checkout stash merge revert cherry-pick bisect worktree sparse-checkout")
+_EXCHANGING = names("switch checkout stash merge revert cherry-pick bisect worktree")
 """Subcommands of git that take the content of files from a commit, and run no other program for that."""
 _BESIDE = names("add branch tag")
 """Those that usually come with them in a line."""
@@ -222,6 +239,8 @@ def _changes_settings(words: Sequence[str]) -> bool:
     match words[0]:
         case "remote":
             return words[1:2] != [] and words[1] not in _REMOTE_LOOKS
+        case "sparse-checkout":
+            return words[1:2] != ["list"]
         case "branch":
             return any(word in _OF_A_BRANCH or word.startswith("--set-upstream-to=") for word in words)
         case "config":

@@ -9,7 +9,7 @@ about commands and places, `Permissions` decides.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.hooks import Verdict
@@ -30,18 +30,22 @@ from harness.permissions.held import (
     Problem,
     leaves_a_server,
     profile_for,
+    real_paths,
     sees_outside,
     what_git_exchanges,
 )
 from harness.permissions.offers import exact_rule, family_rules
 from harness.permissions.protected_places import Surroundings, leads_to
-from harness.permissions.requirements import READS, Requirement, RequirementKind, questions_of, requirements_of
+from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
+from harness.permissions.shell.resolution import base_name
+from harness.permissions.shell.syntax import Word
 from harness.permissions.variables import harmless_assignment
 from harness.sandbox import NOTHING_MORE, Allowance, ProfileName
 from harness.tools.tool import Effect
 
 OF_OTHERS = "it is another working tree of this repository, where others work"
+_CHANGES_OTHERS = Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
 THE_CALL = "the call"
 """The missing part of a call without parts."""
 MOST_PARTS = 3
@@ -186,10 +190,12 @@ class RuleBook:
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
             family=self._family(missing[0][0], request) if len(missing) == 1 and not dangers else "",
             profile=self._profile(request, parts),
-            allowance=what_git_exchanges(parts, request.sandbox, self.around) if request.sandbox else NOTHING_MORE,
+            allowance=what_git_exchanges(parts, request.sandbox, self.around, disk)
+            if request.sandbox
+            else NOTHING_MORE,
             sees_outside=sees_outside(parts),
             reads_files=any(need.paths for need in needs),
-            of_others=next((f"{_quoted(one)}: {OF_OTHERS}" for one, _ in missing if self._of_others(one, disk)), ""),
+            of_others=next((f"{_quoted(one)}: {OF_OTHERS}" for one, why in missing if why is _CHANGES_OTHERS), ""),
         )
 
     def _profile(self, request: PermissionRequest, parts: Parts) -> ProfileName | None:
@@ -234,6 +240,8 @@ class RuleBook:
 
     def _problem(self, need: Requirement, disk: Disk) -> Problem | None:
         """Why a requirement is not met without a rule; None if it is."""
+        if self._of_others(need, disk):
+            return _CHANGES_OTHERS
         if need.dangers:
             return Problem("; ".join(need.dangers), patterns=False, held=HeldBy.NOTHING)
         match need.kind:
@@ -241,8 +249,6 @@ class RuleBook:
                 return Problem(need.shown, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND if need.shows:
                 return Problem(f"it uses {', '.join(f'${name}' for name in need.shows)}, which may hold a secret")
-            case RequirementKind.COMMAND if self._of_others(need, disk):
-                return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
             case RequirementKind.COMMAND:
                 return None if need.looks or need.implied else _command_problem(need)
             case RequirementKind.TOOL:
@@ -264,13 +270,11 @@ class RuleBook:
         if not need.paths:
             return None if need.looks else Problem("which file that is, is known only when it runs")
         leads = tuple(lead for path in need.paths for lead in leads_to(path, disk))
-        real = _real(need, disk)
+        real = real_paths(need, disk)
         outside = (need.shell or not need.held) and not all(map(self.around.inside, real))
         if need.pattern and (odd := _odd_match(need, disk)):
             return Problem(odd)
         elsewhere = "it is outside the workspace"
-        if self._of_others(need, disk):
-            return Problem(OF_OTHERS, patterns=False, held=HeldBy.NOTHING)
         match need.kind:
             case RequirementKind.LIST:
                 return (
@@ -300,9 +304,15 @@ class RuleBook:
 
     def _of_others(self, need: Requirement, disk: Disk) -> bool:
         """It may change another working tree of the repository."""
-        if need.kind is RequirementKind.COMMAND:
-            return not need.looks and any(map(self.around.of_others, need.folders))
-        return need.kind not in READS and any(map(self.around.of_others, _real(need, disk)))
+        match need.kind:
+            case RequirementKind.COMMAND:
+                return not need.looks and any(map(self.around.of_others, need.folders))
+            case RequirementKind.USE if _only_copies(need.words):
+                return False
+            case RequirementKind.WRITE | RequirementKind.USE | RequirementKind.TOUCH:
+                return any(map(self.around.of_others, real_paths(need, disk)))
+            case _:
+                return False
 
     def _tree_problem(self, need: Requirement, disk: Disk) -> Problem | None:
         """Why the files below a folder are not allowed."""
@@ -328,9 +338,13 @@ class RuleBook:
         return any(path is not None and named(path) for path in paths)
 
 
-def _real(need: Requirement, disk: Disk) -> tuple[str, ...]:
-    """Where the paths of a requirement lead, as far as that is known."""
-    return tuple(lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1])
+def _only_copies(words: Sequence[Word]) -> bool:
+    """It is cp, and only reads what it copies: what it writes is a part of its own."""
+    options = [word.text for word in words[1:] if word.text.startswith("-")]
+    return base_name(words[0].text) == "cp" and all(map(_OF_COPIES.fullmatch, options))
+
+
+_OF_COPIES = re.compile(r"-[adfiLnpPrRTuv]+|--(?:archive|force|recursive|verbose)")
 
 
 def _moved(rule: PermissionRule, workspace: str, around: Surroundings, own_tools: tuple[str, ...]) -> PermissionRule:

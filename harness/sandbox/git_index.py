@@ -11,11 +11,11 @@ from pathlib import Path
 from harness.base.files import read_regular
 from harness.sandbox.git_places import folder_of
 
-_HEADER, _FIXED, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
+_HEADER, _EXTENDED, _LENGTH = 12, 0x4000, 0xFFF
+_BEFORE_ID, _LONGEST_ID, _FLAGS = 40, 32, (2, 4)
+"""Bytes of an entry: times and such, an id of SHA-256, and its flags, twice as many where they are extended."""
 _MOST_BYTES = 256_000_000
 """Of an index, and of a file with keys: whoever writes there could let this program read for ever."""
-_NAME_BEGINS = (62, 64)
-"""Where the path of an entry begins, in bytes from its start; later where it has further flags."""
 
 
 def index_of(repository: str) -> str:
@@ -33,9 +33,10 @@ def tracked(repositories: Iterable[str], paths: Collection[str]) -> dict[str, bo
     """
     found: dict[str, bool] = {}
     for index, below in _indexes(repositories, paths):
-        blobs = {path: _blob(index, name) for path, name in below.items()}
-        same = {path: blob == _blob_of_file(path) for path, blob in blobs.items()}
-        found |= {path: same[path] for path, blob in blobs.items() if same[path] or blob not in _NOTHING}
+        for path, blob in ((path, _blob(index, name)) for path, name in below.items()):
+            same = blob.endswith(_ids_of_file(path))
+            if same or (blob and not blob.endswith(_NO)):
+                found[path] = same or found.get(path, False)
     return found
 
 
@@ -52,21 +53,24 @@ def _indexes(repositories: Iterable[str], paths: Collection[str]) -> Iterator[tu
     for repository in repositories:
         top = posixpath.dirname(repository)
         below = {path: os.fsencode(path[len(top) + 1 :]) for path in paths if path.startswith(f"{top}/")}
-        with suppress(OSError):
-            yield _in_full(read_regular(Path(index_of(repository)), _MOST_BYTES)) if below else b"", below
+        if below:
+            shared = Path(folder_of(repository)).glob("sharedindex.*")  # of an index in two parts, that which stays
+            for part in (Path(index_of(repository)), *shared):
+                with suppress(OSError):
+                    yield _in_full(read_regular(part, _MOST_BYTES)), below
 
 
 def _blob(index: bytes, name: bytes) -> bytes:
-    """The id of the blob of a file; empty: it has none. https://git-scm.com/docs/index-format"""
+    """What ends with the id of the blob of a file; empty: it has none. https://git-scm.com/docs/index-format"""
     if index[:4] != b"DIRC" or struct.unpack(">I", index[4:8])[0] not in {2, 3}:
         return b""
     at = _HEADER
     while (at := index.find(name + b"\0", at)) >= 0:
-        for begins in _NAME_BEGINS:
-            entry = at - begins
-            flags = struct.unpack(">H", index[entry + 60 : entry + 62])[0] if entry >= _HEADER else 0
-            if flags & _LENGTH == min(len(name), _LENGTH) and bool(flags & _EXTENDED) == (begins == _NAME_BEGINS[1]):
-                return index[entry + 40 : entry + 60]
+        for size in _FLAGS:
+            begins = at - size
+            flags = struct.unpack(">H", index[begins : begins + 2])[0] if begins >= _HEADER + _BEFORE_ID else 0
+            if flags & _LENGTH == min(len(name), _LENGTH) and bool(flags & _EXTENDED) == (size == _FLAGS[1]):
+                return index[begins - _LONGEST_ID : begins]
         at += 1
     return b""
 
@@ -76,31 +80,34 @@ def _in_full(index: bytes) -> bytes:
     if index[:8] != b"DIRC\0\0\0\4":
         return index
     entries, at, name = [index[:7] + b"\3" + index[8:_HEADER]], _HEADER, b""
+    by_sha256 = hashlib.sha256(index[:-_LONGEST_ID]).digest() == index[-_LONGEST_ID:]
+    fixed = _BEFORE_ID + (_LONGEST_ID if by_sha256 else hashlib.sha1(usedforsecurity=False).digest_size)
     with suppress(IndexError, ValueError, struct.error):
         for _ in range(*struct.unpack(">I", index[8:_HEADER])):
-            flags = struct.unpack(">H", index[at + 60 : at + 62])[0]
-            begins = at + _NAME_BEGINS[bool(flags & _EXTENDED)]
+            flags = struct.unpack(">H", index[at + fixed : at + fixed + 2])[0]
+            begins = entry_ends = at + fixed + _FLAGS[bool(flags & _EXTENDED)]
             cut = index[begins] & 127
             while index[begins] & 128:
                 begins += 1
                 cut = (cut + 1 << 7) | index[begins] & 127
             ends = index.index(b"\0", begins + 1)
             name = name[: len(name) - cut] + index[begins + 1 : ends]
-            entries.append(index[at : at + _NAME_BEGINS[bool(flags & _EXTENDED)]] + name + b"\0")
+            entries.append(index[at:entry_ends] + name + b"\0")
             at = ends + 1
     return b"".join(entries)
 
 
-_NOTHING = (b"", bytes.fromhex("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"))
-"""No blob, and that of an empty file."""
+def _ids(content: bytes) -> tuple[bytes, bytes]:
+    blob = b"blob %d\0" % len(content) + content
+    return hashlib.sha1(blob, usedforsecurity=False).digest(), hashlib.sha256(blob).digest()
 
 
-def _blob_of(content: bytes) -> bytes:
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).digest()
+_NO = _ids(b"")
+"""The ids of an empty file."""
 
 
-def _blob_of_file(path: str) -> bytes:
+def _ids_of_file(path: str) -> tuple[bytes, ...]:
     try:
-        return _blob_of(read_regular(Path(path), _MOST_BYTES))
+        return _ids(read_regular(Path(path), _MOST_BYTES))
     except OSError:
-        return b"-"
+        return ()

@@ -28,6 +28,7 @@ _BUSY = (
         "EBUSY",
         "das gerät oder die ressource ist belegt",
         "périphérique ou ressource occupé",
+        "could not remove",
     ),
     "デバイスもしくはリソースがビジー状態です",
 )
@@ -113,9 +114,9 @@ def _refuses_to_write(profile: Profile, path: Path) -> bool:
 
 
 def _pins(profile: Profile, path: Path) -> bool:
-    """The folder is writable and may not be moved, because of what is read-only in it."""
+    """The folder is writable and may not be moved or removed, because of what is read-only in it."""
     around = any(str(one) in profile.writable for one in path.parents)
-    return around and str(path) in profile.writable and any(path in Path(one).parents for one in profile.read_only)
+    return around and any(path in Path(one).parents for one in profile.read_only)
 
 
 def _does_not_show(profile: Profile, path: Path) -> bool:

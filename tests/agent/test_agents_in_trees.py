@@ -86,10 +86,15 @@ DESTRUCTIVE = (
     "GIT_DIR={main}/.git GIT_WORK_TREE={main} git add .",
     "touch {main}/made",
     "cp AGENTS.md {main}/copy",
+    "cp -t {main} AGENTS.md",
+    "mv {main}/AGENTS.md .",
     "rm -rf {main}/AGENTS.md",
     "cd {main} && git clean -fdq",
 )
-READING = ("git -C {main} log --oneline", "cat {main}/AGENTS.md", "cp AGENTS.md copy", "rm copy")
+READING = (
+    *("git -C {main} log --oneline", "cat {main}/AGENTS.md", "cp AGENTS.md copy", "rm copy"),
+    *("cp {main}/AGENTS.md .", "cp -pr {main}/AGENTS.md copy"),
+)
 
 
 @pytest.mark.parametrize(("mode", "sandbox"), [("ask", "off"), ("ask", "auto"), ("yolo", "off"), ("yolo", "auto")])

@@ -259,6 +259,8 @@ def test_a_line_that_was_refused_something_is_asked_about_with_exactly_that() ->
         ("git config user.name x && git commit -m y", False),
         ("git config user.name $(make)", False),
         ("git config --get user.name", False),
+        ("git sparse-checkout set src", True),
+        ("git sparse-checkout list", False),
     ],
 )
 def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: str, asks: bool) -> None:
@@ -277,6 +279,7 @@ def test_a_line_that_changes_nothing_but_settings_of_git_is_asked_about(line: st
         ("git stash && pytest; git stash pop", "of git"),
         ("git bisect run make", "of git"),
         ("git stash; echo x > ci/hooks/new", "but ci"),
+        ("cd src && echo x > ../ci/hooks/new && git stash", "but ci"),
         ("git worktree add a && make", "of git"),
         ("git stash list && make", False),
         ("git branch a && make", False),
@@ -298,6 +301,34 @@ def test_a_line_in_which_git_exchanges_files_may_change_what_others_obey(line: s
     assert isinstance(decision, Allow), decision
     expected = {"of git": tracked, "but ci": opened[:-1], True: opened, False: ()}[opens]
     assert (decision.profile, decision.allowance.paths) == (ProfileName.WORK, expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [
+        ("git mv sub sub2", True),
+        ("git mv a sub", True),
+        ("git rm -q deep", True),
+        ("git mv a b", False),
+        ("git rm --cached sub", False),
+        ("git -C sub mv a b", False),
+        ("git log sub", False),
+        ("mv sub sub2", False),
+    ],
+)
+def test_git_is_not_stopped_half_way_by_what_stays_in_its_place(line: str, asks: bool) -> None:
+    gate, root = permissions(), AROUND.workspace
+    work = replace(WORK, read_only=(f"{root}/sub/.git", f"{root}/deep/er/.git"))
+    assert isinstance(gate.decide(in_sandbox(gate, line, work)), Ask) is asks
+
+
+def test_what_a_line_writes_through_a_link_is_not_opened_for_git() -> None:
+    gate, held = permissions(), f"{AROUND.workspace}/ci/hooks"
+    request = in_sandbox(gate, "echo x > link; git stash", replace(WORK, read_only=(held,), of_git=(held,)))
+    link = {f"{AROUND.workspace}/link": (f"{AROUND.workspace}/link", f"{held}/new")}
+    decision = gate.decide(replace(request, disk=replace(request.disk, places=link)))
+    assert isinstance(decision, Allow)
+    assert decision.allowance == NOTHING_MORE
 
 
 def test_a_worktree_is_not_removed_beside_another_program() -> None:

@@ -48,9 +48,9 @@ def git(cwd: Path, *words: str) -> str:
     ).stdout
 
 
-def repository(path: Path) -> Path:
+def repository(path: Path, *options: str) -> Path:
     path.mkdir(parents=True)
-    git(path, "init", "-q")
+    git(path, "init", "-q", *options)
     (path / "f").write_text("1\n")
     git(path, "add", ".")
     git(path, "commit", "-qm", "x")
@@ -405,16 +405,21 @@ def test_sessions_side_by_side_agree_which_keys_are_visible(home: Path) -> None:
     assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [True, True]
 
 
+@pytest.mark.parametrize("split", ["no-split", "split"])
+@pytest.mark.parametrize("ids", ["sha1", "sha256"])
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_tracked_keys_are_found_in_each_form_of_an_index(home: Path, version: str) -> None:
-    workspace = repository(home / "w")
+def test_tracked_keys_are_found_in_each_form_of_an_index(home: Path, version: str, ids: str, split: str) -> None:
+    workspace = repository(home / "w", f"--object-format={ids}")
     names = ["a/b.pem", "a/c.pem", "b/.env", "b/later.pem", f"{'d' * 200}/.env", "z.key"]
     for name in names:
         written(workspace / name)
     git(workspace, "add", "-f", ".")
     git(workspace, "rm", "-q", "--cached", "a/c.pem")
     git(workspace, "add", "-N", "-f", "a/c.pem")  # has further flags
-    git(workspace, "update-index", "--index-version", version)
+    git(workspace, "update-index", "--index-version", version, f"--{split}-index")
+    written(workspace / "later/z.key")
+    git(workspace, "add", "-f", "later/z.key")
+    names.append("later/z.key")
     keys = [str(workspace / name) for name in names]
     found = tracked([str(workspace / ".git")], keys)
     assert found == {key: True for key in keys if not key.endswith("c.pem")}
