@@ -31,6 +31,7 @@ FIRST_ROWS = {
     "board": "INSERT INTO facts VALUES (0, 0, 0)",
     "schedule": "INSERT INTO facts VALUES (0)",
     "mail": "",
+    "tasks": "",
 }
 """What a new scope of each kind begins with."""
 ENTER = """
@@ -131,7 +132,7 @@ class FleetDatabase:
         )
 
     def place(self, kind: str, scope: str) -> "FleetPlace":
-        """Where a store of this kind keeps its tables: "slots", "board", "mail" or "schedule"."""
+        """Where a store of this kind keeps its tables: "slots", "board", "mail", "schedule" or "tasks"."""
         return FleetPlace(self, kind, scope)
 
 
@@ -159,11 +160,6 @@ class FleetPlace:
     def open(self, error: type[HarnessError], *, durable: bool) -> "FleetTables":
         return FleetTables(self, error, durable=durable)
 
-    def joined(self, connection: Any, loop: asyncio.AbstractEventLoop) -> "JoinedPlace":
-        """The same tables, for a store whose steps belong to a transaction that is open on `connection`. The store is
-        used from another thread than that of `loop`."""
-        return JoinedPlace(self, connection, loop)
-
     async def enter(self, connection: Any, *, durable: bool) -> float:
         """Take the lock of the scope for the open transaction, and let its SQL see the tables. Returns the time."""
         path = f"harness_{self.kind}, harness, pg_catalog"
@@ -178,45 +174,6 @@ class FleetPlace:
         new = "INSERT INTO harness.scopes (kind, scope) VALUES ($1, $2) ON CONFLICT DO NOTHING"
         if (await connection.execute(new, self.kind, self.scope)).endswith(" 1") and FIRST_ROWS[self.kind]:
             await connection.execute(FIRST_ROWS[self.kind])
-
-
-@dataclass(frozen=True, slots=True)
-class JoinedPlace:
-    """Tables within a transaction that somebody else began, and ends."""
-
-    inner: FleetPlace
-    connection: Any
-    loop: asyncio.AbstractEventLoop
-
-    @property
-    def stem(self) -> str:
-        return self.inner.stem
-
-    def exists(self) -> bool:
-        return True
-
-    def __str__(self) -> str:
-        return str(self.inner)
-
-    def corrected(self, at: float) -> float:
-        return self.inner.corrected(at)
-
-    def open(self, error: type[HarnessError], *, durable: bool) -> "JoinedPlace":
-        return self
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """The transaction goes on."""
-
-    def transact(self, work: Callable[[SqlConnection], T]) -> T:
-        self._wait(self.inner.enter(self.connection, durable=True))
-        self._wait(self.inner.begin_scope(self.connection))
-        return work(FleetConnection(self.connection, self._wait))
-
-    def _wait(self, step: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(step, self.loop).result()
 
 
 class FleetTables:
@@ -350,6 +307,12 @@ class FleetConnection:
         written = int(count) if verb and not verb.startswith("SELECT") else 0
         self.wrote = self.wrote or bool(written)
         return FleetCursor(rows, written)
+
+    def run(self, step: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+        """What `step` returns, which writes in the same transaction with the connection of asyncpg."""
+        self.wrote = True
+        result: T = self._wait(step(self._connection))
+        return result
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         rows = [[_stored(one) for one in row] for row in parameters]

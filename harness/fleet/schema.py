@@ -6,9 +6,17 @@ from typing import Any
 
 from harness.base.errors import HarnessError
 
-VERSION = 1
-"""Of the tables. A database with another one is left alone."""
-SCHEMAS = ("harness", "harness_slots", "harness_board", "harness_mail", "harness_schedule")
+SCRIPTS = ("schema.sql", "schema_2.sql")
+"""What makes the tables of each version from those of the one before."""
+VERSION = len(SCRIPTS)
+"""Of the tables. Only `create` uses a database with another one."""
+SCHEMAS = ("harness", "harness_slots", "harness_board", "harness_mail", "harness_schedule", "harness_tasks")
+GRANTEES = """
+SELECT grantee::text FROM information_schema.role_table_grants
+WHERE table_schema = 'harness' AND table_name = 'scopes' AND privilege_type = 'INSERT'
+    AND grantee NOT IN (current_user, 'PUBLIC')
+"""
+"""The roles that could use the tables of an older version."""
 QUEUE_SCHEMA = "harness"
 """Of the tables of pgqueuer."""
 
@@ -40,7 +48,7 @@ async def check(connection: Any, where: str) -> None:
 
 
 async def create(connection: Any, where: str, role: str = "") -> bool:
-    """Create the tables and those of pgqueuer, all or none; False: they are there already.
+    """Create the tables and those of pgqueuer, or what an older version lacks, all or none; False: nothing is missing.
 
     Args:
         connection: of a role that may create schemas.
@@ -54,24 +62,28 @@ async def create(connection: Any, where: str, role: str = "") -> bool:
 
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('harness fleet init', 0))")
-        made = await version_of(connection) is None
-        if made:
-            await connection.execute(resources.files("harness.fleet").joinpath("schema.sql").read_text("utf-8"))
+        found = await version_of(connection) or 0
+        for script in SCRIPTS[found:]:
+            await connection.execute(resources.files("harness.fleet").joinpath(script).read_text("utf-8"))
+        if found == 0:
             await connection.execute("INSERT INTO harness.version VALUES ($1)", VERSION)
             environment = QueryBuilderEnvironment(queue_settings())
             await Queries(AsyncpgDriver(connection), environment).install(create_schema=False)
+        elif found < VERSION:
+            await connection.execute("UPDATE harness.version SET number = $1", VERSION)
         await check(connection, where)
-        if role:
-            if not re.fullmatch(r"\w+", role):
-                raise FleetError(f"{role!r} is not the name of a role; use letters, digits and _.")
-            schemas = ", ".join(SCHEMAS)
+        if role and not re.fullmatch(r"\w+", role):
+            raise FleetError(f"{role!r} is not the name of a role; use letters, digits and _.")
+        earlier = [row["grantee"] for row in await connection.fetch(GRANTEES)] if 0 < found < VERSION else []
+        for name in dict.fromkeys((*filter(None, (role,)), *earlier)):
+            schemas, quoted = ", ".join(SCHEMAS), '"{}"'.format(name.replace('"', '""'))
             for privilege in (
                 f"USAGE ON SCHEMA {schemas}",
                 f"SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schemas}",
                 f"USAGE ON ALL SEQUENCES IN SCHEMA {schemas}",
             ):
-                await connection.execute(f'GRANT {privilege} TO "{role}"')
-    return made
+                await connection.execute(f"GRANT {privilege} TO {quoted}")
+    return found < VERSION
 
 
 def queue_settings() -> Any:

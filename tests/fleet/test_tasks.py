@@ -1,0 +1,176 @@
+"""Tasks of a fleet on Postgres: whole transactions, a fence for each start, one job of the queue for each task."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from importlib import resources
+
+import pytest
+
+from harness.fleet.database import FleetDatabase
+from harness.fleet.schema import FleetError, queue_settings
+from harness.fleet.tasks import FenceLost, FleetTaskRefused, FleetTasks, FleetWorker
+from harness.policies.fleet.task import MOST_ATTEMPTS, FleetDraft, FleetState, TaskOutcome
+from tests.fleet.postgres import PASSWORD, initialized, new_scope, shared_server
+
+DONE = TaskOutcome(FleetState.DONE, "It is done.", "harness/fleet/x", 0.25, 1200)
+
+
+@pytest.fixture
+def scope() -> str:
+    return new_scope()
+
+
+@pytest.fixture
+def tasks(scope: str) -> Iterator[FleetTasks]:
+    with closing(FleetTasks(FleetDatabase(shared_server().url), scope=scope)) as store:
+        yield store
+
+
+def queued(scope: str) -> list[str]:
+    """The tasks that pgqueuer has, by what it would deliver next."""
+
+    async def read() -> list[str]:
+        import asyncpg
+
+        connection = await asyncpg.connect(shared_server().url)
+        try:
+            rows = await connection.fetch(
+                "SELECT payload FROM harness.pgqueuer WHERE entrypoint LIKE $1 ORDER BY priority DESC, id", f"{scope}%"
+            )
+        finally:
+            await connection.close()
+        return [row["payload"].decode() for row in rows]
+
+    return asyncio.run(read())
+
+
+def test_a_task_is_queued_with_its_row_and_the_same_key_is_the_same_task(tasks: FleetTasks, scope: str) -> None:
+    draft = FleetDraft("Do it.", repo="https://example.org/a.git", ref="main", tags=("gpu",), budget_usd=1.5, key="k")
+    task = tasks.submit(draft)
+    assert (task.state, task.fence, task.draft) == (FleetState.QUEUED, 0, draft)
+    assert tasks.submit(draft) == task
+    assert tasks.all() == (task,)
+    assert queued(scope) == [task.id]
+    assert tasks.submit(FleetDraft("Do it.")).id != tasks.submit(FleetDraft("Do it.")).id
+
+
+def test_an_older_token_is_refused_by_every_method(tasks: FleetTasks) -> None:
+    id = tasks.submit(FleetDraft("Do it.")).id
+    assert tasks.begin(id, "w1", "m1").fence == 1
+    tasks.intend(id, 1, "e1", "bash: make")
+    assert tasks.begin(id, "w2", "m2").fence == 2
+    for step in (
+        lambda: tasks.intend(id, 1, "e2", "bash: make"),
+        lambda: tasks.result(id, 1, "e1", "made"),
+        lambda: tasks.record(id, 1, "step", "3"),
+        lambda: tasks.hold(id, 1),
+        lambda: tasks.finish(id, 1, DONE),
+        lambda: tasks.give_back(id, 1, "ends"),
+    ):
+        with pytest.raises(FenceLost, match="was started again by w2 on m2"):
+            step()
+    assert [(effect.fence, effect.key, effect.outcome) for effect in tasks.effects(id)] == [(1, "e1", None)]
+    assert tasks.get(id).state is FleetState.RUNNING
+
+
+def test_an_end_queues_what_waited_for_it(tasks: FleetTasks, scope: str) -> None:
+    first, second = tasks.submit(FleetDraft("a")), tasks.submit(FleetDraft("b"))
+    third = tasks.submit(FleetDraft("c", needs=(first.id, second.id), priority=3))
+    assert (third.state, queued(scope)) == (FleetState.BLOCKED, [first.id, second.id])
+    tasks.begin(first.id, "w", "m")
+    tasks.finish(first.id, 1, DONE)
+    assert tasks.get(third.id).state is FleetState.BLOCKED
+    tasks.begin(second.id, "w", "m")
+    assert tasks.finish(second.id, 1, DONE).outcome == DONE
+    assert tasks.get(third.id).state is FleetState.QUEUED
+    assert queued(scope)[0] == third.id
+
+
+def test_what_needs_a_cancelled_task_is_cancelled_and_not_delivered(tasks: FleetTasks, scope: str) -> None:
+    first = tasks.submit(FleetDraft("a"))
+    second = tasks.submit(FleetDraft("b", needs=(first.id,)))
+    tasks.cancel(first.id)
+    assert queued(scope) == []
+    assert [task.state for task in tasks.all()] == [FleetState.CANCELLED, FleetState.CANCELLED]
+    assert tasks.get(second.id).reason == f"{first.id}, which it needs, did not succeed"
+    with pytest.raises(FleetTaskRefused, match="is cancelled already"):
+        tasks.cancel(first.id)
+    with pytest.raises(FleetTaskRefused, match=r"is cancelled\."):
+        tasks.begin(first.id, "w", "m")
+    with pytest.raises(FleetTaskRefused, match="needs f0, and there is no such task"):
+        tasks.submit(FleetDraft("c", needs=("f0",)))
+
+
+def test_a_task_that_was_given_back_starts_again_and_lost_workers_are_counted(tasks: FleetTasks, scope: str) -> None:
+    id = tasks.submit(FleetDraft("a")).id
+    for fence in range(1, 4):
+        tasks.begin(id, "w", "m")
+        assert tasks.give_back(id, fence, "SIGTERM").attempts == 0
+        assert queued(scope) == [id]
+    for _ in range(MOST_ATTEMPTS):
+        tasks.begin(id, "w", "m")
+    with pytest.raises(FleetTaskRefused, match="5 workers were lost with it"):
+        tasks.begin(id, "w", "m")
+    assert tasks.get(id).state is FleetState.FAILED
+    said = [(record.fence, record.what, record.text) for record in tasks.records(id)]
+    assert said[:3] == [(0, "submitted", ""), (1, "started", "by w on m"), (1, "given back", "SIGTERM")]
+
+
+def test_workers_report_and_are_drained_by_their_machine(tasks: FleetTasks) -> None:
+    first, second = FleetWorker("w1", "m1", ("gpu", "linux"), 4), FleetWorker("w2", "m2")
+    assert not tasks.report(first)
+    assert not tasks.report(second)
+    assert [worker.id for worker in tasks.drain("m1")] == ["w1"]
+    assert tasks.report(first)
+    assert not tasks.report(second)
+    assert [(one.tags, one.concurrency, one.draining) for one in tasks.workers()] == [
+        (("gpu", "linux"), 4, True),
+        ((), 1, False),
+    ]
+    tasks.leave("w1")
+    assert [one.id for one in tasks.drain()] == ["w2"]
+    assert len(tasks.queues_of(("b", "a"))) == 4
+    assert tasks.queue_of(("b", "a")) in tasks.queues_of(("a", "b", "c"))
+
+
+async def version_1(url: str) -> None:
+    """The tables as the version before made them, with a role that may use them."""
+    import asyncpg
+    from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
+    from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
+    from pgqueuer.queries import Queries
+
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(resources.files("harness.fleet").joinpath("schema.sql").read_text("utf-8"))
+        await connection.execute("INSERT INTO harness.version VALUES (1)")
+        await Queries(AsyncpgDriver(connection), QueryBuilderEnvironment(queue_settings())).install(create_schema=False)
+        await connection.execute("""
+            CREATE ROLE "an older worker" LOGIN PASSWORD 'w';
+            GRANT USAGE ON SCHEMA harness TO "an older worker";
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA harness TO "an older worker";
+        """)
+    finally:
+        await connection.close()
+
+
+def test_an_older_schema_is_refused_and_init_adds_what_it_lacks_for_the_same_roles() -> None:
+    server = shared_server()
+    name = f"older_{new_scope().replace('-', '_')}"
+    server.execute(f"CREATE DATABASE {name}", "postgres")
+    try:
+        url = server.of("harness", PASSWORD, name)
+        asyncio.run(version_1(url))
+        worker = FleetDatabase(server.of("an%20older%20worker", "w", name), patience_s=1)
+        with closing(FleetTasks(worker)) as tasks:
+            with pytest.raises(
+                FleetError, match=r"tables of an older harness \(1, needed is 2\); run `harness fleet init`"
+            ):
+                tasks.submit(FleetDraft("a"))
+            assert asyncio.run(initialized(url))
+            assert not asyncio.run(initialized(url))
+            tasks.finish(tasks.submit(FleetDraft("a")).id, tasks.begin(tasks.all()[0].id, "w", "m").fence, DONE)
+    finally:
+        server.execute(f"DROP DATABASE {name} WITH (FORCE)", "postgres")
+        server.execute('DROP ROLE "an older worker"', "postgres")
