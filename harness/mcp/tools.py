@@ -19,6 +19,8 @@ from harness.mcp.connection import CallTimeoutError, ConnectionLostError, McpErr
 from harness.mcp.content import ResultContent
 from harness.mcp.offers import ServerTool
 from harness.mcp.server import McpServer
+from harness.sandbox import ProfileName
+from harness.tools.held_commands import HeldCommand
 from harness.tools.output import shorten
 from harness.tools.tool import (
     AVAILABLE,
@@ -127,6 +129,16 @@ class ForeignTools:
         )
 
     async def _run(
+        self, server: McpServer, tool: ServerTool, context: ToolContext, given: ForeignArguments
+    ) -> ToolResult:
+        if not server.held:
+            return await self._called(server, tool, context, given)
+        held = await in_thread(partial(HeldCommand, replace(context, profile=ProfileName.WORK), ""))
+        result = await self._called(server, tool, context, given)
+        note, obeyed = await in_thread(held.changed)
+        return replace(result, content=result.content + note, obeyed=obeyed)
+
+    async def _called(
         self, server: McpServer, tool: ServerTool, context: ToolContext, given: ForeignArguments
     ) -> ToolResult:
         def progress(done: float, total: float | None, message: str | None) -> None:

@@ -40,7 +40,7 @@ REFUSED_PATHS = (
     "\n[The sandbox refused {paths}. If the command needs that, call it again with the same line: the user is then "
     "asked whether it may. If not, do without.]"
 )
-MADE_OBEYED = "\n[The command made, changed or removed what other programs obey by its name: {paths}. Tell the user.]"
+MADE_OBEYED = "\n[The call made, changed or removed what other programs obey by its name: {paths}. Tell the user.]"
 ENDED_LEFT = "\n[What it left running was ended, because files that other programs obey were open to it.]"
 UPSTREAM_SET = "\n[git could not write its settings in the sandbox. The upstream is set all the same: {paths}.]"
 LONGEST_NOTE = 400
@@ -114,12 +114,21 @@ class HeldCommand:
             note += with_paths(REFUSED_PATHS, (one.subject for one in denials))
         elif refused and finished.exit_code and not self._works:
             note += READ_ONLY if self._context.processes.sandbox.state.level is not SandboxLevel.NONE else ""
+        made, others = self._changed(granted)
+        return note + made, denials, others
+
+    def changed(self) -> tuple[str, tuple[str, ...]]:
+        """A note for the model on what others obey that was made, changed or removed meanwhile; and what of it is not
+        the same as what was obeyed before."""
+        return self._changed(self._granted(ProfileName.WORK))
+
+    def _changed(self, granted: Profile | None) -> tuple[str, tuple[str, ...]]:
         made = tuple(self._made(granted))
         others = tuple(path for path in made if not self._is_known(path))
         self._unended.pop(self, None)
         for opened in self._unended.values():
             opened.update({path: _seen(path) for path in opened})
-        return note + (with_paths(MADE_OBEYED, made) if made else ""), denials, others
+        return with_paths(MADE_OBEYED, made) if made else "", others
 
     async def set_upstreams(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Give branches that the command made from those of a remote their upstream, as git would have: its settings

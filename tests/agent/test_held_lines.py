@@ -149,7 +149,7 @@ async def test_a_line_that_mixes_git_with_programs_ends_and_the_user_reads_what_
     assert outcomes(turn) == [ToolOutcome.OK] * 2
     assert str(turn.results[0]["content"]).startswith('{"a": 1}\n')
     assert kept == ["mine", "x"]
-    notice = f"the command made, changed or removed what other programs obey: {own}"
+    notice = f"the call made, changed or removed what other programs obey: {own}"
     assert [event.text for event in turn.of(Notice)] == [notice]
 
 

@@ -13,6 +13,7 @@ import pytest
 from harness.events import FailureCategory, McpState, ToolOutcome
 from harness.sandbox import SandboxLevel
 from harness.sandbox.sandbox import Sandbox
+from harness.tools.held_commands import MADE_OBEYED
 from tests.mcp.conftest import Sites, eventually, lives, practice
 
 pytestmark = pytest.mark.anyio
@@ -139,6 +140,19 @@ async def test_a_server_sees_what_its_entry_names_and_a_failure_says_what_frees_
     async with site({"p": {**entry, "sandbox": "free"}}) as here:
         assert (await here.call("p.look")).content == f"t0ken {seen[0]} {seen[1]} permission denied"
         assert here.server().version.endswith(", without the sandbox")
+
+
+async def test_what_others_obey_and_a_server_made_is_said(site: Sites, tmp_path: Path) -> None:
+    if Sandbox().state.level is not SandboxLevel.FULL:
+        pytest.skip("no full sandbox here")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/server.py").write_text(LOOKS.replace("found = [", 'os.system("git init -q inner"); found = ['))
+    async with site({"p": {"command": sys.executable, "args": ["server.py"], "env": {"TOKEN": "t"}}}) as here:
+        made, again = [await here.call("p.look") for _ in range(2)]
+    inner = tmp_path / "work/inner/.git"
+    assert made.obeyed == (f"{inner}/config", f"{inner}/hooks")
+    assert MADE_OBEYED.format(paths=", ".join(made.obeyed)) in made.content
+    assert again.obeyed == ()
 
 
 ODD = """

@@ -449,7 +449,7 @@ class ToolCalls:
         self._keep_refusals(item, result)
         if result.obeyed:
             paths = shorten_line(visible(", ".join(result.obeyed)), MOST_OBEYED)
-            said = f"the command made, changed or removed what other programs obey: {paths}"
+            said = f"the call made, changed or removed what other programs obey: {paths}"
             self._conversation.emit(Notice("warning", said))
         result = await self._masked(call, result)
         seconds = loop.time() - began
