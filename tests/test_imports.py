@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": {"base", "events", "policies", "slots", "tools"},
     "schedule": {"base", "events", "policies", "slots", "tools"},
     "team": {"base", "events", "policies", "tools"},
-    "fleet": {"base", "events", "policies"},
+    "fleet": {"base", "events", "hooks", "policies", "team"},
     "worktrees": {"base", "events", "policies", "checkpoints", "journal", "processes", "sandbox", "slots", "tasks"},
     "settings": {
         *("base", "events", "policies", "definitions", "hooks", "journal", "mcp", "model", "permissions", "sandbox"),

@@ -91,7 +91,8 @@ class FleetWorker:
 class FleetTasks:
     """Any thread may use it, but no forked process. Nothing is opened before the first use.
 
-    Every method raises FleetError, one sentence, while the database cannot be used: nothing is lost then, try again.
+    Every method raises FleetError, one sentence, while the database cannot be used; then its change may have happened.
+    Called again with the same values it changes nothing more (`submit`: with a key).
     """
 
     def __init__(self, database: FleetDatabase, *, scope: str = SCOPE, patience_s: float = PATIENCE_S) -> None:
@@ -184,7 +185,8 @@ class FleetTasks:
 
         def step(connection: FleetConnection) -> None:
             self._held(connection, id, fence)
-            connection.execute(INTEND, (id, fence, key, text[:MOST_TEXT], self._now))
+            if connection.execute(INTENDED, (id, fence, key)).fetchone() is None:
+                connection.execute(INTEND, (id, fence, key, text[:MOST_TEXT], self._now))
 
         self._do(step)
 
@@ -215,7 +217,10 @@ class FleetTasks:
         FenceLost."""
 
         def step(connection: FleetConnection) -> FleetTask:
-            task = self._held(connection, id, fence)
+            task = _task(connection, id)
+            if task.fence == fence and task.outcome == outcome:
+                return task  # an attempt whose answer was lost
+            self._held(connection, id, fence)
             decided = decisions.finish(task, fence, outcome, _around(connection), self._now)
             return self._write(connection, id, decided, str(outcome.state), outcome.text)
 
@@ -352,6 +357,7 @@ COLUMNS = f"id, draft, {STATUS}"
 UPDATE = f"UPDATE tasks SET {STATUS.replace(',', ' = ?,')} = ? WHERE id = ?"
 INSERT = f"INSERT INTO tasks (id, key, draft, {STATUS}) VALUES ({', '.join('?' * 12)})"
 INTEND = "INSERT INTO effects (task, fence, key, text, began) VALUES (?, ?, ?, ?, ?)"
+INTENDED = "SELECT key FROM effects WHERE task = ? AND fence = ? AND key = ?"
 RESULT = "UPDATE effects SET outcome = ?, ended = ? WHERE task = ? AND fence = ? AND key = ?"
 LINE = "INSERT INTO records (at, task, fence, what, text) VALUES (?, ?, ?, ?, ?)"
 SEEN = "UPDATE workers SET seen = ? WHERE id = ? RETURNING draining"

@@ -196,10 +196,12 @@ class ToolCalls:
         answered."""
         if not item.shown:
             return True
-        checked = await self._previewed(item.call, item.tool, results)
-        if checked is not None and checked[1] != item.shown:
-            self._ended(item.call, refused(notices.CHANGED_WHILE_ASKED), 0.0, results)
-        return item.call.id not in results
+        checked = await self._previewed(item.call, item.tool)
+        if not isinstance(checked, ToolResult) and checked[1] == item.shown:
+            return True
+        answer = checked if isinstance(checked, ToolResult) else refused(notices.CHANGED_WHILE_ASKED)
+        await self._finished(item.call, answer, 0.0, "", results)
+        return False
 
     async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
         """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
@@ -263,7 +265,10 @@ class ToolCalls:
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
     ) -> _Ready | None:
-        if self._stopped or not self._fits(call, tool, results):
+        if self._stopped:
+            return None
+        if wrong := self._unfit(call, tool):
+            self._ended(call, wrong, 0.0, results)
             return None
         hooked = await self._hooks.before_tool(call) if self._hooks is not None else MergedAnswer(call.input)
         if interrupt.is_set() or hooked.stops:
@@ -274,10 +279,14 @@ class ToolCalls:
             return None
         if hooked.input is not call.input:
             call = replace(call, input=hooked.input)
-            if not self._fits(call, tool, results):
+            if wrong := self._unfit(call, tool):
+                await self._finished(call, wrong, 0.0, words, results)
                 return None
         # Both look at the disk, and what they find there may be large: in a thread, which can be given up.
-        checked = await unless(interrupt, self._previewed(call, tool, results))
+        checked = await unless(interrupt, self._previewed(call, tool))
+        if isinstance(checked, ToolResult):
+            await self._finished(call, checked, 0.0, words, results)
+            return None
         if checked is None:
             return None
         arguments, preview = checked
@@ -339,21 +348,20 @@ class ToolCalls:
             sandbox=self._processes.sandbox.granted(ProfileName.WORK, self._root) if tool.command_line else None,
         )
 
-    def _fits(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> bool:
-        """Whether the arguments can be used; if not, the call was answered as wrong."""
+    def _unfit(self, call: ToolCall, tool: Tool) -> ToolResult | None:
+        """The answer to arguments that cannot be used; None: they can."""
         try:
             tool.parse(call.input)
         except ArgumentError as error:
-            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+            return ToolResult(str(error), ToolOutcome.INVALID, str(error))
         except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
-            self._ended(call, self._broken(tool, error), 0.0, results)
-        return call.id not in results
+            return self._broken(tool, error)
+        return None
 
-    async def _previewed(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
-        """The checked arguments and what the user should see of them; None when the call was answered as wrong."""
+    async def _previewed(self, call: ToolCall, tool: Tool) -> tuple[object, str] | ToolResult:
+        """The checked arguments and what the user should see of them, or the answer to those that cannot be used."""
         if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
-            self._ended(call, ToolResult(notices.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
-            return None
+            return ToolResult(notices.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key")
         try:
             arguments = tool.parse(call.input)
             if tool.preview is None:
@@ -362,10 +370,9 @@ class ToolCalls:
                 preview = await in_thread(partial(tool.preview, self._context(call), arguments))
                 return arguments, self._masking.text(preview)
         except ArgumentError as error:
-            self._ended(call, ToolResult(str(error), ToolOutcome.INVALID, str(error)), 0.0, results)
+            return ToolResult(str(error), ToolOutcome.INVALID, str(error))
         except Exception as error:  # noqa: BLE001 (the border to tools, as in `_run_one`)
-            self._ended(call, self._broken(tool, error), 0.0, results)
-        return None
+            return self._broken(tool, error)
 
     @property
     def _workspace(self) -> Workspace:
