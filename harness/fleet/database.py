@@ -314,6 +314,11 @@ class FleetConnection:
         result: T = self._wait(step(self._connection))
         return result
 
+    def turned_to(self, place: FleetPlace) -> "FleetConnection":
+        """The tables of another store, from here to the end of the transaction."""
+        self._wait(place.enter(self._connection, durable=True))
+        return FleetConnection(self._connection, self._wait)
+
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         rows = [[_stored(one) for one in row] for row in parameters]
         if rows:

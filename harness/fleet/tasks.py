@@ -14,10 +14,12 @@ from typing import Any, TypeVar
 
 from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
+from harness.events import Address, MailKind
 from harness.fleet.database import VARIABLE, FleetConnection, FleetDatabase
 from harness.fleet.schema import FleetError, queue_settings
 from harness.policies.fleet import task as decisions
 from harness.policies.fleet.task import (
+    ENDED,
     Changed,
     FleetDraft,
     FleetRefusal,
@@ -26,6 +28,8 @@ from harness.policies.fleet.task import (
     FleetTasksById,
     TaskOutcome,
 )
+from harness.policies.team.mail import LEAD, PROGRAM, MailDraft, MailLimits
+from harness.team.mail import send_in
 
 SCOPE = "fleet.all"
 PATIENCE_S = 10.0
@@ -311,6 +315,12 @@ class FleetTasks:
             said, why = (what, text or task.reason) if task.id == id else (str(task.state), task.reason)
             self._line(connection, task.id, task.fence, said, why)
         connection.run(lambda driver: self._hand_over(driver, decided))
+        for task in decided:
+            if task.state in ENDED and task.draft.reply_to:
+                mailboxes = connection.turned_to(self.database.place("mail", task.draft.reply_to))
+                send_in(
+                    mailboxes, _mail_about(task), MailLimits(), self._now
+                )  # without a lead there nobody waits for it
         return decided[0]
 
     async def _hand_over(self, connection: Any, tasks: Changed) -> None:
@@ -404,6 +414,15 @@ def _task(connection: FleetConnection, id: str) -> FleetTask:
     if not found:
         raise FleetTaskRefused(f"There is no task {id!r} in the fleet; `harness fleet status` lists them.")
     return found[0]
+
+
+def _mail_about(task: FleetTask) -> MailDraft:
+    done = task.state is FleetState.DONE
+    said = (task.outcome.text if done and task.outcome else task.reason)[:MOST_TEXT]
+    branch = f" Its branch is {task.outcome.branch}." if task.outcome and task.outcome.branch else ""
+    body = f"The fleet's task {task.id} ({task.draft.prompt[:80]!r}) is {task.state}.{branch}\n\n{said}"
+    kind = MailKind.LAST_WORDS if done else MailKind.FAILED
+    return MailDraft(Address(PROGRAM, 1), (LEAD,), body, kind, f"fleet {task.id}")
 
 
 def _around(connection: FleetConnection) -> FleetTasksById:

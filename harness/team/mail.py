@@ -245,7 +245,7 @@ class SqliteMail:
             unread = _readable(_unread(connection, address))
             connection.execute("UPDATE boxes SET ended = ? WHERE name = ? AND generation = ?", (why, *_key(address)))
             live = {box.address for box in _boxes(connection).values() if not box.ended}
-            back = tuple(self._appended(connection, mail) for mail in _returned(unread, why, live))
+            back = tuple(_appended(connection, mail, self._clock.now()) for mail in _returned(unread, why, live))
             ids = tuple(mail.id for mail in unread)
             last = max(ids, default=0)
             connection.execute(READ, (last, *_key(address), last))
@@ -254,16 +254,7 @@ class SqliteMail:
         return self._do(step)
 
     def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
-        def step(connection: SqlConnection) -> tuple[Mail, ...] | MailRefused:
-            if draft.key and (earlier := _sent_before(connection, draft)):
-                return earlier
-            found = recipients(draft, _boxes(connection), self._limits)
-            if isinstance(found, MailRefused):
-                return found
-            mails = (Mail(0, draft.sender, one, draft.kind, draft.body, 0.0, draft.key) for one in found)
-            return tuple(self._appended(connection, mail) for mail in mails)
-
-        return self._do(step)
+        return self._do(lambda connection: send_in(connection, draft, self._limits, self._clock.now()))
 
     def unread(self, address: Address) -> tuple[Mail, ...]:
         rows = self._do(lambda connection: _unread(connection, address))
@@ -283,12 +274,6 @@ class SqliteMail:
 
     def _do(self, step: Callable[[SqlConnection], T]) -> T:
         return self._worker.do(lambda file: file.transact(step))
-
-    def _appended(self, connection: SqlConnection, mail: Mail) -> Mail:
-        at = self._clock.now()
-        row = (*_key(mail.sender), *_key(mail.recipient), str(mail.kind), mail.body, at, mail.key)
-        (id,) = connection.execute(APPEND, row).fetchone()
-        return replace(mail, id=id, sent_at=at)
 
     def _set_aside(self, row: Sequence[Any]) -> None:
         """Report a message that cannot be read, once; it stays in the file."""
@@ -327,6 +312,25 @@ def _boxes(connection: SqlConnection) -> dict[str, Mailbox]:
 
 def _unread(connection: SqlConnection, address: Address) -> list[Sequence[Any]]:
     return connection.execute(UNREAD, _key(address)).fetchall()
+
+
+def send_in(
+    connection: SqlConnection, draft: MailDraft, limits: MailLimits, now: float
+) -> tuple[Mail, ...] | MailRefused:
+    """Send a message within a transaction on the tables of mailboxes; see `MailStore.send`."""
+    if draft.key and (earlier := _sent_before(connection, draft)):
+        return earlier
+    found = recipients(draft, _boxes(connection), limits)
+    if isinstance(found, MailRefused):
+        return found
+    mails = (Mail(0, draft.sender, one, draft.kind, draft.body, 0.0, draft.key) for one in found)
+    return tuple(_appended(connection, mail, now) for mail in mails)
+
+
+def _appended(connection: SqlConnection, mail: Mail, now: float) -> Mail:
+    row = (*_key(mail.sender), *_key(mail.recipient), str(mail.kind), mail.body, now, mail.key)
+    (id,) = connection.execute(APPEND, row).fetchone()
+    return replace(mail, id=id, sent_at=now)
 
 
 def _sent_before(connection: SqlConnection, draft: MailDraft) -> tuple[Mail, ...]:

@@ -7,10 +7,12 @@ from importlib import resources
 
 import pytest
 
+from harness.events import MailKind
 from harness.fleet.database import FleetDatabase
 from harness.fleet.schema import FleetError, queue_settings
 from harness.fleet.tasks import FenceLost, FleetTaskRefused, FleetTasks, FleetWorker
 from harness.policies.fleet.task import MOST_ATTEMPTS, FleetDraft, FleetState, TaskOutcome
+from harness.team.mail import SqliteMail
 from tests.fleet.postgres import PASSWORD, initialized, new_scope, shared_server
 
 DONE = TaskOutcome(FleetState.DONE, "It is done.", "harness/fleet/x", 0.25, 1200)
@@ -115,6 +117,23 @@ def test_a_task_that_was_given_back_starts_again_and_lost_workers_are_counted(ta
     assert tasks.get(id).state is FleetState.FAILED
     said = [(record.fence, record.what, record.text) for record in tasks.records(id)]
     assert said[:3] == [(0, "submitted", ""), (1, "started", "by w on m"), (1, "given back", "SIGTERM")]
+
+
+def test_whoever_submitted_gets_mail_with_the_end_or_neither_happens(tasks: FleetTasks) -> None:
+    mailboxes = new_scope()
+    first = tasks.submit(FleetDraft("a", reply_to=mailboxes))
+    second = tasks.submit(FleetDraft("b", needs=(first.id,), reply_to=mailboxes))
+    tasks.submit(FleetDraft("c", needs=(second.id,), reply_to=new_scope()))
+    with closing(SqliteMail(tasks.database.place("mail", mailboxes))) as mail:
+        lead = mail.begin("lead")
+        tasks.begin(first.id, "w", "m")
+        tasks.finish(first.id, 1, DONE)
+        tasks.finish(first.id, 1, DONE)
+        tasks.cancel(second.id)
+        done, cancelled = mail.unread(lead)
+    assert (done.sender.name, done.kind, cancelled.kind) == ("program", MailKind.LAST_WORDS, MailKind.FAILED)
+    assert done.body == f"The fleet's task {first.id} ('a') is done. Its branch is harness/fleet/x.\n\nIt is done."
+    assert cancelled.body.endswith("is cancelled.\n\ncancelled by the user")
 
 
 def test_workers_report_and_are_drained_by_their_machine(tasks: FleetTasks) -> None:
