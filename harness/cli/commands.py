@@ -47,7 +47,7 @@ def run(command: str, options: Namespace) -> int:
         case "fleet":
             from harness.cli.fleet import fleet
 
-            return fleet(options)
+            return fleet(_settings(options), options)
         case "mcp":
             return _mcp(options)
         case "worktree":

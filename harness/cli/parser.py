@@ -19,7 +19,7 @@ COMMANDS = {
     "tasks": "list, show, add or release tasks of a task board",
     "worktree": "list, compare, merge, keep or remove the worktrees of a repository",
     "cron": "list, add, run or change scheduled prompts",
-    "fleet": "prepare the database that machines share",
+    "fleet": "share work between machines",
     "mcp": "list, add, remove or sign in to MCP servers, or be one",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the remedy for each fault",
@@ -252,9 +252,7 @@ def command_parser(command: str) -> "ArgumentParser":
         case "cron":
             _cron(parser)
         case "fleet":
-            kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
-            init = kinds.add_parser("init", help="create the tables in the database of HARNESS_FLEET_URL")
-            init.add_argument("--role", default="", metavar="NAME", help="let this role of the database use the tables")
+            _fleet(parser)
         case "mcp":
             _mcp(parser)
         case "practice":
@@ -408,6 +406,42 @@ def _admission(parser: "ArgumentParser") -> None:
     status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
     status.add_argument("--json", action="store_true", help=_JSON)
     status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
+
+
+def _fleet(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str, *, json: bool = False) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        if json:
+            added.add_argument("--json", action="store_true", help="print one JSON object")
+        return added
+
+    init = action("init", "create the tables in the database of HARNESS_FLEET_URL")
+    init.add_argument("--role", default="", metavar="NAME", help="let this role of the database use the tables")
+    submit = action("submit", "give a task to the workers", json=True)
+    submit.add_argument("prompt", metavar="PROMPT", help="what to do; - reads it from standard input")
+    for flag, metavar, text in (
+        ("--repo", "URL", "work in this git repository; the result is pushed as a branch"),
+        ("--ref", "REF", "begin at this branch, tag or commit; default: its default branch"),
+        ("--key", "KEY", "submitted again with the same key, it is the same task"),
+        ("--needs", "IDS", "tasks that have to be done before, separated by commas"),
+        ("--model", "NAME", "default: that of the worker's settings"),
+        ("--permission-mode", "MODE", "default: that of the worker's settings"),
+        ("--reply-to", "SESSION", "the lead of this session gets mail when the task ends"),
+    ):
+        submit.add_argument(flag, default="", metavar=metavar, help=text)
+    submit.add_argument(
+        "--tag", action="append", default=[], metavar="TAG", help="only for workers with this tag; may repeat"
+    )
+    submit.add_argument("--budget-usd", type=float, metavar="DOLLARS", help="end the task when it has cost so much")
+    submit.add_argument("--priority", type=int, default=0, metavar="N", help="higher numbers start first; default: 0")
+    submit.add_argument("--wait", action="store_true", help="wait for its end and print the answer")
+    action("status", "show machines, workers, tasks, slots and breakers", json=True)
+    action("cancel", "withdraw a task and those that need it").add_argument("id", metavar="ID")
+    drain = action("drain", "let workers end their tasks and take no more")
+    drain.add_argument("machine", nargs="?", default="", metavar="MACHINE", help="default: the workers of all machines")
+    action("logs", "show what the workers did for a task", json=True).add_argument("id", metavar="ID")
 
 
 def _tasks(parser: "ArgumentParser") -> None:

@@ -13,7 +13,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -187,6 +188,17 @@ def leave() -> None:
 
 
 _scopes = count()
+
+
+@contextmanager
+def own_database() -> Iterator[str]:
+    """The address of a database of its own on the server of this run, with the tables of a fleet."""
+    server, name = shared_server(), f"own_{new_scope().replace('-', '_')}"
+    server.execute(f"CREATE DATABASE {name}", "postgres")
+    url = server.of("harness", PASSWORD, name)
+    asyncio.run(initialized(url))
+    yield url
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)", "postgres")
 
 
 def new_scope() -> str:
