@@ -21,6 +21,8 @@ TIME_S = 300.0
 _SETTINGS = {
     **QUIET,
     "core.quotePath": "false",
+    "core.safecrlf": "false",
+    "core.useReplaceRefs": "false",
     "commit.gpgSign": "false",
     "gc.auto": "0",
     "advice.detachedHead": "false",

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -21,6 +21,8 @@ TRIAL = "merge-queue"
 """The name of the tree of the merge queue."""
 ELSEWHERE = (f"--exclude={BRANCH}{TRIAL}", "--branches", "--remotes", "--tags")
 """Options of rev-list for what holds commits for good: the branch of the merge queue is only a trial."""
+OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")
+"""Of a tree alone: they go with it."""
 KEEPS = "harness: kept by the user"
 """The reason of the lock on a tree that the user keeps."""
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".DS_Store"})
@@ -31,6 +33,8 @@ MOST_COMPARED = 200
 """Changed files, and commits of the user's branch, that are compared to find a branch that is merged as one commit."""
 MOST_MOVES = 1_000
 """The latest moves of HEAD that are looked at."""
+AT_A_TIME = 200
+"""Names on one command line."""
 _UNFINISHED = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",
@@ -96,24 +100,29 @@ async def look(git: Git, tree: Worktree, main: Path, session: str) -> TreeState:
         return replace(state, odd="it is behind a link, which is not followed")
     if not tree.head.strip("0"):
         return replace(state, odd="its HEAD is no commit; make one there, or switch to a branch that has one")
-    moved = await in_thread(partial(moves_of, tree.admin))
-    unique, left = await _commits(git, tree, moved)
+    unique, left = await _commits(git, tree, await moves_of(git, tree))
     if unique and tree.branch and await _squashed(git, tree, main):
         unique = 0
-    state = replace(state, commits=unique, left_behind=left)
-    if not tree.path.is_dir():  # deleted by hand; git still lists it
-        return state
+    unfinished = next((what for name, what in _UNFINISHED.items() if (tree.admin / name).exists()), "")
+    state = replace(state, commits=unique, left_behind=left, unfinished=unfinished, submodules=_modules(tree.admin))
+    if not tree.path.is_dir():  # deleted or moved by hand; git still lists it, and its index may hold what nothing has
+        staged = await git(*tree.arguments, "diff-index", "--cached", "--name-only", "-z", tree.head, cwd=tree.admin)
+        begun = await git("for-each-ref", f"--points-at={tree.head}", KEPT, cwd=tree.admin)  # to be removed
+        missing = bool(tree.branch or not begun)
+        return replace(state, missing=missing, changed=tuple(filter(None, staged.split("\0"))))
     changed, untracked, ignored = await _files(git, tree)
-    links = submodules_in(await git(*tree.arguments, "ls-files", "-z", "--stage", cwd=tree.path))
-    walked = await in_thread(partial(_inside, tree, untracked, ignored))
+    stages = await git(*tree.arguments, "ls-files", "-z", "-v", "--stage", cwd=tree.path)
+    links = submodules_in(stages)
+    modules = tuple(one for one in links if os.path.lexists(tree.path / one / ".git"))
+    empty = tuple(one for one in links if one not in modules)
+    walked = await in_thread(partial(_inside, tree, untracked, ignored, empty))
     same = await in_thread(partial(_same_in, main, tree.path, ignored))
     return replace(
         state,
         processes=await in_thread(partial(_processes, tree.path)),
-        unfinished=next((what for name, what in _UNFINISHED.items() if (tree.admin / name).exists()), ""),
-        submodules=tuple(one for one in links if os.path.lexists(tree.path / one / ".git")) or _modules(tree.admin),
+        submodules=modules or state.submodules,
         nested=walked,
-        changed=changed,
+        changed=tuple(dict.fromkeys((*changed, *await _overlooked(git, tree, stages)))),
         untracked=tuple(one for one in untracked if one not in walked),
         ignored=tuple(one for one in ignored if one not in same and Path(one).name not in CACHES),
     )
@@ -129,6 +138,27 @@ async def _files(git: Git, tree: Worktree) -> tuple[tuple[str, ...], tuple[str, 
         kinds[sign if sign in kinds else ""].append(name)
     ignored = [one for one in kinds["!!"] if one.rstrip("/").rpartition("/")[2] not in CACHES]
     return tuple(kinds[""]), tuple(kinds["??"]), tuple(ignored)
+
+
+async def _overlooked(git: Git, tree: Worktree, stages: str) -> tuple[str, ...]:
+    """Changed files that `git status` does not look at, because their entries say assume-unchanged or skip-worktree."""
+    marked = [entry.partition("\t")[::2] for entry in stages.split("\0") if entry[:1].islower() or entry[:1] == "S"]
+    files = {name: head.split(" ")[2] for head, name in marked if (tree.path / name).is_file()}
+    blobs = await hashes(git, tree, tuple(files))
+    return tuple(name for (name, blob), now in zip(files.items(), blobs, strict=True) if blob != now)
+
+
+def batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The names, as many at a time as a command line can have."""
+    return (names[at : at + AT_A_TIME] for at in range(0, len(names), AT_A_TIME))
+
+
+async def hashes(git: Git, tree: Worktree, names: Sequence[str], *options: str) -> tuple[str, ...]:
+    """The ids of the blobs of files, as `git hash-object` with these options makes them."""
+    found: list[str] = []
+    for batch in batches(names):
+        found += (await git(*tree.arguments, "hash-object", *options, "--", *batch, cwd=tree.path)).split()
+    return tuple(found)
 
 
 async def _commits(git: Git, tree: Worktree, moves: Iterable[str]) -> tuple[int, int]:
@@ -165,8 +195,14 @@ async def _squashed(git: Git, tree: Worktree, main: Path) -> bool:
     return False
 
 
-def moves_of(admin: Path) -> tuple[str, ...]:
-    """The commits that HEAD of a tree was at, the latest first."""
+async def moves_of(git: Git, tree: Worktree) -> tuple[str, ...]:
+    """The commits that HEAD of a tree was at, the latest first, and those of refs that the tree alone has."""
+    listed = ("for-each-ref", "--format=%(objectname) %(*objectname)", *OWN_REFS)
+    own = (await git(*tree.arguments, *listed, cwd=tree.admin)).split()
+    return tuple(dict.fromkeys((*await in_thread(partial(_logged, tree.admin)), *own)))
+
+
+def _logged(admin: Path) -> tuple[str, ...]:
     try:
         lines = (admin / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
     except OSError:
@@ -176,8 +212,9 @@ def moves_of(admin: Path) -> tuple[str, ...]:
 
 
 def submodules_in(stages: str) -> tuple[str, ...]:
-    """The paths of the submodules in what `git ls-files -z --stage` prints."""
-    return tuple(entry.partition("\t")[2] for entry in stages.split("\0") if entry.startswith("160000 "))
+    """The paths of the submodules in what `git ls-files -z --stage` prints, also with `-v`."""
+    entries = (entry.partition("\t")[::2] for entry in stages.split("\0"))
+    return tuple(name for head, name in entries if "160000" in head.split(" "))
 
 
 def _modules(admin: Path) -> tuple[str, ...]:
@@ -185,9 +222,11 @@ def _modules(admin: Path) -> tuple[str, ...]:
     return tuple(sorted(one.name for one in modules.iterdir())) if modules.is_dir() else ()
 
 
-def _inside(tree: Worktree, untracked: Iterable[str], ignored: Iterable[str]) -> tuple[str, ...]:
-    """Repositories among what git does not track. Links are not followed."""
+def _inside(tree: Worktree, untracked: Iterable[str], ignored: Iterable[str], empty: Iterable[str]) -> tuple[str, ...]:
+    """Repositories among what git does not track, and what is in the place of submodules, which has to be empty. Links
+    are not followed."""
     found = [one for one in untracked if one.endswith("/")]
+    found += [f"{one}/" for one in empty if (there := tree.path / one).is_dir() and any(there.iterdir())]
     left = MOST_ENTRIES
     for name in ignored:
         for folder, folders, files in os.walk(tree.path / name) if name.endswith("/") else ():

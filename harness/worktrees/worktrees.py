@@ -8,7 +8,7 @@ a HEAD that is a kept commit belongs to a removal that was not.
 
 import os
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,6 +34,8 @@ from harness.worktrees.look import (
     KEPT,
     TRIAL,
     Worktree,
+    batches,
+    hashes,
     lock_reason,
     look,
     moves_of,
@@ -205,7 +207,7 @@ class Worktrees:
         async with self._alone() as here:
             trees = await self.trees()
             names = await self._taken(here, trees)
-            name = name or next(one for one in (f"t{number}" for number in count(1)) if one not in names)
+            name = name or next(one for one in (f"t{number}" for number in count(1)) if not name_problem(one, names))
             if (tree := next((one for one in trees if one.name == name), None)) is None:
                 if problem := name_problem(name, names - {name}):
                     raise WorktreeError(f"A worktree cannot be called {name!r}: {problem}.")
@@ -235,6 +237,9 @@ class Worktrees:
             missing = "there is no commit yet; make one first" if base == "HEAD" else f"{base!r} is no commit"
             raise WorktreeError(f"A worktree cannot be made: {missing}.")
         there = await self._commit(here.top, f"refs/heads/{branch}")
+        if not there and await self._commit(here.top, f"refs/heads/{BRANCH.rstrip('/')}"):
+            why = f"a branch is called harness, so git has no place for {branch}"
+            raise WorktreeError(f"A worktree cannot be made: {why}; `git branch -m harness NEW` renames it.")
         what = (str(path), branch) if there else ("--no-track", "-b", branch, str(path), commit)
         lock = ("--lock", "--reason", lock_reason(self._session))
         await self.git("worktree", "add", "--quiet", *lock, *what, cwd=here.top)
@@ -337,30 +342,34 @@ class Worktrees:
         """Write all that git would track into a commit under a ref; returns that, and the commit that the tree is
         clean against."""
         variables = {**IDENTITY, "GIT_INDEX_FILE": str(tree.admin / f"keeping-{token_hex(4)}")}
-        run = partial(self.git, *tree.arguments, cwd=tree.path, variables=variables)
-        moves = await in_thread(partial(moves_of, tree.admin))
+        cwd = tree.path if tree.path.is_dir() else tree.admin
+        run = partial(self.git, *tree.arguments, cwd=cwd, variables=variables)
+        moves = await moves_of(self.git, tree)
         reach = ("--not", tree.head, f"--glob={KEPT}*", *ELSEWHERE)
         left = await self.git("rev-list", "--ignore-missing", *moves, *reach, cwd=here.common) if moves else ""
         parents = [tree.head, *(one for one in moves if one in left.split("\n"))]
         message = f"What was in the worktree {tree.name} ({tree.branch or 'no branch'})"
         commit = ("commit-tree", "-m", message, *(part for one in parents for part in ("-p", one)))
+        first = await self.git("rev-parse", f"{tree.head}^{{tree}}", cwd=here.common)
         try:
-            if not tree.path.is_dir():
-                kept = closing = await self.git(*commit, f"{tree.head}^{{tree}}", cwd=here.common, variables=IDENTITY)
-            else:
-                # what is only in the index is found there alone; with conflicts in it, it is no tree
-                staged = await self.git(*tree.arguments, "write-tree", cwd=tree.path, fine=(0, 128))
+            # what is only in the index is found there alone; with conflicts in it, it is no tree
+            staged = await self.git(*tree.arguments, "write-tree", cwd=tree.admin, fine=(0, 128))
+            held = first
+            if tree.path.is_dir():
                 await run("read-tree", staged or tree.head)
                 await run("add", "--all", "--sparse", ".")
-                held, first = await run("write-tree"), await run("rev-parse", f"{tree.head}^{{tree}}")
-                if staged not in ("", held, first):
-                    index = await run("commit-tree", "-m", f"{message}: its index", "-p", tree.head, staged)
-                    commit = (*commit, "-p", index)
-                kept = closing = await run(*commit, held)
+                held = await run("write-tree")
+            if staged not in ("", held, first):
+                index = await run("commit-tree", "-m", f"{message}: its index", "-p", tree.head, staged)
+                commit = (*commit, "-p", index)
+            kept = closing = await run(*commit, held)
+            if tree.path.is_dir():
                 links = submodules_in(await run("ls-files", "-z", "--stage"))
                 if links:  # git removes no tree with submodules in its index, also where none is checked out
                     await run("update-index", "--force-remove", "--", *links)
                     closing = await run("commit-tree", "-m", message, "-p", kept, await run("write-tree"))
+                if (exact := await self._exact(run, tree, first, held)) != held:
+                    kept = await run(*commit, exact)
         finally:
             with suppress(OSError):
                 Path(variables["GIT_INDEX_FILE"]).unlink(missing_ok=True)
@@ -370,6 +379,23 @@ class Worktrees:
         if closing != kept:
             await self.git("update-ref", f"{ref}.closing", closing, cwd=here.common)
         return ref, closing
+
+    async def _exact(self, run: Callable[..., Awaitable[str]], tree: Worktree, first: str, held: str) -> str:
+        """The tree `held` with each file that is not as in `first` byte for byte, without changed line ends and
+        filters."""
+        printed = (await run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=AMT", first, held)).split("\0")
+        heads = [head.split(" ") for head in printed[::2] if head]
+        files = [(head[1], head[3], name) for head, name in zip(heads, printed[1::2], strict=True)]
+        files = [one for one in files if one[0].startswith("100")]
+        blobs = await hashes(self.git, tree, [name for _, _, name in files], "-w", "--no-filters")
+        both = zip(files, blobs, strict=True)
+        other = [f"{mode},{blob},{name}" for (mode, was, name), blob in both if blob != was]
+        if not other:
+            return held
+        await run("read-tree", held)
+        for batch in batches(other):
+            await run("update-index", *(part for entry in batch for part in ("--cacheinfo", entry)))
+        return await run("write-tree")
 
     async def _free_ref(self, here: Repository, name: str) -> str:
         refs = await self.git("for-each-ref", "--format=%(refname)", KEPT, cwd=here.common)
@@ -421,9 +447,12 @@ class Worktrees:
                     await self._restore(here, tree)
                 found = removal(await self.state(tree))
                 if found.free:
-                    await self._remove(here, tree)
-                else:
-                    left.append((tree, found))
+                    try:
+                        await self._remove(here, tree)
+                        continue
+                    except WorktreeError as error:  # this one stays, and hides no other
+                        found = Removal((str(error).rstrip("."),), (), ())
+                left.append((tree, found))
         return tuple(left)
 
 

@@ -14,14 +14,22 @@ from harness.processes import Processes
 from harness.worktrees import Worktree, Worktrees
 
 IDENTITY = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-SETTINGS = ("-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
+_QUIET = (
+    "init.defaultBranch=main",
+    "protocol.file.allow=always",
+    "core.safecrlf=false",
+    f"core.hooksPath={os.devnull}",
+    "core.useReplaceRefs=false",
+)
+SETTINGS = tuple(part for one in _QUIET for part in ("-c", one))
 
 
 def git(folder: Path, *arguments: str, fine: tuple[int, ...] = (0,)) -> str:
     ended = subprocess.run(
         ["git", "-C", str(folder), *SETTINGS, *arguments],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
         check=False,
         env={**os.environ, **IDENTITY},
     )
@@ -80,9 +88,9 @@ def committed(folder: Path, name: str = "f", text: str = "x\n", message: str = "
     return git(folder, "rev-parse", "HEAD")
 
 
-def repository(folder: Path) -> Path:
+def repository(folder: Path, *options: str) -> Path:
     folder.mkdir(parents=True)
-    git(folder, "init", "-q")
+    git(folder, "init", "-q", *options)
     written(folder / ".gitignore", "*.key\nbuild/\n__pycache__/\n")
     committed(folder, "f", "one\n")
     return folder
@@ -111,12 +119,115 @@ class Place:
         return {line.split(" ", 1)[0] for line in objects}
 
 
+# ── kinds of repositories ───────────────────────────────────────────────────────────────────────
+
+
+def _set(*settings: str) -> Callable[[Path], Path]:
+    """A repository with these settings, each NAME=VALUE."""
+
+    def make(folder: Path) -> Path:
+        main = repository(folder)
+        for one in settings:
+            git(main, "config", *one.split("=", 1))
+        return main
+
+    return make
+
+
+def _cloned(*options: str) -> Callable[[Path], Path]:
+    """A clone of one with three commits."""
+
+    def make(folder: Path) -> Path:
+        origin = repository(folder.parent / "origin")
+        committed(origin, "old/g"), committed(origin, "old/h")
+        git(origin, "config", "uploadpack.allowFilter", "true")
+        git(folder.parent, "clone", "-q", *options, f"file://{origin}", str(folder))
+        return folder
+
+    return make
+
+
+def _with_attributes(folder: Path) -> Path:
+    main = repository(folder)
+    committed(main, ".gitattributes", "* text=auto eol=crlf\nf ident\n")
+    return main
+
+
+def _with_filter(folder: Path) -> Path:
+    """What is checked in is the checksum of a file, whose bytes are elsewhere: as large files are kept."""
+    store = folder.parent / "large"
+    store.mkdir()
+    clean = f"f=$(mktemp -p {store}); cat >$f; h=$(cksum <$f | cut -d' ' -f1); mv $f {store}/$h; echo sum $h"
+    smudge = f"read s h && cat {store}/$h"
+    main = _set(f"filter.large.clean={clean}", f"filter.large.smudge={smudge}", "filter.large.required=true")(folder)
+    committed(main, ".gitattributes", "new* filter=large\nlarge filter=large\n")
+    committed(main, "large", "large\n")
+    return main
+
+
+def _with_hooks(folder: Path) -> Path:
+    main = repository(folder)
+    for name in ("post-checkout", "pre-commit", "reference-transaction", "post-index-change", "pre-merge-commit"):
+        written(main / ".git" / "own-hooks" / name, "#!/bin/sh\nexit 1\n").chmod(0o755)
+    git(main, "config", "core.hooksPath", str(main / ".git" / "own-hooks"))
+    return main
+
+
+def _replaced(folder: Path) -> Path:
+    main = repository(folder)
+    last = committed(main, "old")
+    git(main, "replace", last, git(main, "commit-tree", "-m", "without history", f"{last}^{{tree}}"))
+    return main
+
+
+def _another_tree(folder: Path) -> Path:
+    git(repository(folder.parent / "first"), "worktree", "add", "-q", "-b", "second", str(folder))
+    git(folder, "branch", "-m", "main", "first"), git(folder, "branch", "-m", "second", "main")
+    return folder
+
+
+def _as_submodule(folder: Path) -> Path:
+    above = repository(folder.parent / "above")
+    git(above, "submodule", "--quiet", "add", str(repository(folder.parent / "other")), "sub")
+    folder.symlink_to(above / "sub")
+    return folder
+
+
+def _linked_folder(folder: Path) -> Path:
+    folder.symlink_to(repository(folder.parent / "real"))
+    return folder
+
+
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "plain": repository,
+    "SHA-256": lambda folder: repository(folder, "--object-format=sha256"),
+    "git elsewhere": lambda folder: repository(folder, f"--separate-git-dir={folder.parent / 'apart'}"),
+    "settings of trees": _set("extensions.worktreeConfig=true", "core.splitIndex=true"),
+    "line ends of Windows": _set("core.autocrlf=true", "core.safecrlf=true"),
+    "attributes": _with_attributes,
+    "filter": _with_filter,
+    "a status that hides": _set("status.showUntrackedFiles=no", "core.ignoreStat=true", "diff.ignoreSubmodules=all"),
+    "no log": _set("core.logAllRefUpdates=false", "worktree.guessRemote=true", "color.ui=always"),
+    "small and capital": _set("core.ignoreCase=true", "core.fileMode=false", "core.untrackedCache=true"),
+    "alternates": _cloned("--shared"),
+    "shallow": _cloned("--depth=1"),
+    "partial": _cloned("--filter=blob:none"),
+    "failing hooks": _with_hooks,
+    "replaced commit": _replaced,
+    "a linked tree": _another_tree,
+    "a submodule": _as_submodule,
+    "behind a link": _linked_folder,
+}
+
+
 @asynccontextmanager
-async def place(folder: Path, name: str = "work", *, session: str = "s") -> AsyncIterator[Place]:
+async def place(
+    folder: Path, name: str = "work", *, session: str = "s", make: Callable[[Path], Path] = repository
+) -> AsyncIterator[Place]:
     """A repository with one worktree, which this process holds."""
-    main = repository(folder / "main")
+    main = make(folder / "main")
     processes = Processes()
-    worktrees = Worktrees(processes, main, folder / "state", session)
+    worktrees = Worktrees(processes, main, folder / "state", session, trusted=make is KINDS["filter"])
     try:
         yield Place(main, worktrees, await worktrees.enter(name))
     finally:
@@ -201,9 +312,9 @@ def _linked(at: Place) -> None:
 def _with_upstream(at: Place) -> None:
     bare = at.main.parent / "bare.git"
     git(at.main.parent, "clone", "-q", "--bare", str(at.main), str(bare))
-    git(at.main, "remote", "add", "origin", str(bare))
+    git(at.main, "remote", "add", "another", str(bare))
     committed(at.path, "g", "pushed\n")
-    git(at.path, "push", "-q", "-u", "origin", at.tree.branch)
+    git(at.path, "push", "-q", "-u", "another", at.tree.branch)
 
 
 def _unpushed(at: Place) -> None:
@@ -224,8 +335,8 @@ def _staged(at: Place) -> None:
 
 def _only_staged(at: Place) -> None:
     written(at.path / "g", "only in the index\n")
-    written(at.path / "a.key", "ignored, and added by force\n")
-    git(at.path, "add", "--force", "g", "a.key")
+    written(at.path / "b.key", "ignored, and added by force\n")
+    git(at.path, "add", "--force", "g", "b.key")
     (at.path / "g").unlink()
 
 
@@ -243,6 +354,44 @@ def _picking(at: Place) -> None:
     git(at.path, "add", "f")
     git(at.path, "commit", "-qm", "one of two")
     git(at.main, "switch", "-q", "main")
+
+
+def _overlooked(at: Place) -> None:
+    written(at.path / "g"), written(at.path / "h")
+    committed(at.path, "g")
+    git(at.main, "merge", "-q", at.tree.branch)
+    git(at.path, "update-index", "--assume-unchanged", "g")
+    git(at.path, "update-index", "--skip-worktree", "h")
+    written(at.path / "g", "overlooked\n"), written(at.path / "h", "skipped\n")
+
+
+def _line_ends(at: Place) -> None:
+    written(at.path / ".gitattributes", "* text=auto\n")
+    (at.path / "new crlf").write_bytes(b"a\r\nb\r\n")
+    (at.path / "f").write_bytes(b"a\r\nb\n")
+
+
+def _own_ref(at: Place) -> None:
+    git(at.path, "switch", "-q", "--detach")
+    commit = committed(at.path, "g", "for a ref of the tree\n")
+    git(at.path, "update-ref", "refs/worktree/mine", commit)
+    git(at.path, "switch", "-q", at.tree.branch)
+    (at.tree.admin / "logs" / "HEAD").unlink(missing_ok=True)
+
+
+def _in_place_of_a_submodule(at: Place) -> None:
+    _submodule_not_here(at)
+    written(at.path / "sub" / "mine")
+
+
+def _odd_names(at: Place) -> None:
+    for name in (b"-f\n\xc3\xbc ->x", b'"q"\\', b"\xff", b"a\tb", b" "):
+        Path(os.fsdecode(os.fsencode(at.path) + b"/" + name)).write_bytes(name)
+
+
+def _link(at: Place) -> None:
+    (at.path / "f").unlink()
+    (at.path / "f").symlink_to("/nowhere")
 
 
 def _other_branch(at: Place) -> None:
@@ -281,6 +430,11 @@ STATES: dict[str, tuple[Callable[[Place], object], str]] = {
     "nested": (_nested, "forbidden"),
     "nested ignored": (_nested_ignored, "forbidden"),
     "a link out": (_linked, "lost"),
-    "odd names": (lambda at: written(at.path / "-f\nü ->x"), "kept"),
+    "odd names": (_odd_names, "kept"),
+    "overlooked": (_overlooked, "kept"),
+    "line ends": (_line_ends, "kept"),
+    "a ref of its own": (_own_ref, "kept"),
+    "in place of a submodule": (_in_place_of_a_submodule, "forbidden"),
+    "a link for a file": (_link, "kept"),
 }
 """What is in a tree, and the worst that its removal would mean."""

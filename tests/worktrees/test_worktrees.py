@@ -10,11 +10,12 @@ from random import Random
 
 import pytest
 
-from harness.policies.worktrees.removal import Removal
+from harness.policies.worktrees.removal import MISSING, Removal
 from harness.processes import Processes
 from harness.worktrees import WorktreeError, Worktrees
 from harness.worktrees.look import KEPT
 from tests.worktrees.repositories import (
+    KINDS,
     STATES,
     Place,
     begun,
@@ -40,8 +41,14 @@ FEW = (
     "rebase",
     "submodule elsewhere",
     "a link out",
+    "overlooked",
+    "line ends",
 )
 SHARE = [pytest.param(name, marks=() if name in FEW else pytest.mark.stories) for name in STATES]
+
+
+HOW = ("leave", "remove", "orphan")
+WORST = ("free", "kept", "lost", "forbidden")
 
 
 def worst(found: Removal) -> str:
@@ -67,7 +74,8 @@ def assert_nothing_is_lost(at: Place, before: tuple[set[str], dict[str, bytes]],
     assert commits <= at.commits(), "a commit is reachable from no ref"
     contents = at.contents()
     for name, data in files.items():
-        kept = subprocess.run(["git", "hash-object", "--stdin"], input=data, capture_output=True, check=True).stdout
+        hashed = ["git", "-C", str(at.main), "hash-object", "--stdin"]
+        kept = subprocess.run(hashed, input=data, capture_output=True, check=True).stdout
         assert (
             kept.decode().strip() in contents
             or any(name.split("/")[0] in line for line in lost)
@@ -76,47 +84,73 @@ def assert_nothing_is_lost(at: Place, before: tuple[set[str], dict[str, bytes]],
 
 
 @pytest.mark.parametrize("name", SHARE)
-@pytest.mark.parametrize("how", ["leave", "remove", "orphan"])
+@pytest.mark.parametrize("how", HOW)
 async def test_no_command_loses_a_commit_or_a_file_that_was_not_listed(tmp_path: Path, name: str, how: str) -> None:
     change, expected = STATES[name]
     async with place(tmp_path) as at:
+        entered = files_in(at.path)
         change(at)
-        before = snapshot(at)
-        entries = (line.split() for line in git(at.path, "ls-files", "--stage").splitlines())
-        staged = {blob for mode, blob, *_ in entries if mode != "160000"}
-        found = await at.worktrees.removal("work")
-        assert worst(found) == expected, found
-        match how:
-            case "leave":
-                assert (await at.worktrees.leave("work") is None) is found.free
-            case "orphan":
-                await at.worktrees._lock(await at.worktrees.find("work"), "")
-                left = await at.worktrees.orphans()
-                assert [tree.name for tree, _ in left] == ([] if found.free else ["work"])
-            case _ if found.forbidden:
-                with pytest.raises(WorktreeError, match="is not removed"):
-                    await at.worktrees.remove("work", found)
-            case _:
-                if not found.free:
-                    with pytest.raises(WorktreeError, match="changed since"):
-                        await at.worktrees.remove("work", Removal((), (), ()))
-                assert files_in(at.path) == before[1]
-                ref = await at.worktrees.remove("work", found)
-                assert ref == f"{KEPT}work"
-        gone = found.free or (how == "remove" and not found.forbidden)
-        assert at.path.exists() is not gone
-        if gone:
-            assert_nothing_is_lost(at, before, found.lost)
-            assert staged <= at.contents(), "what is only in the index is nowhere"
-        else:
-            assert snapshot(at) == before
+        await assert_how(at, how, expected, entered)
         assert (at.main.parent / "outside" / "precious").exists() is (name == "a link out")
-        assert git(at.main, "status", "--porcelain") == ""
-        assert git(at.main, "branch", "--show-current") == "main"
-        if gone:
-            assert "work" not in git(at.main, "worktree", "list")
-            again = await at.worktrees.enter("work")  # its name is free again
-            assert again.branch == "harness/work"
+
+
+TOGETHER = """dirty; staged; only staged; untracked; ignored; ignored folder; committed; detached; amended and reset
+another branch; odd names; line ends; a ref of its own; a link for a file; nested""".replace("\n", "; ").split("; ")
+"""States that can be together."""
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_kind_of_repository_loses_anything_that_was_not_listed(tmp_path: Path, kind: str, seed: int) -> None:
+    random = Random(f"{kind} {seed}")
+    names = random.sample(TOGETHER, random.randrange(1, 4)) if seed else [random.choice(("unchanged", "pushed"))]
+    async with place(tmp_path, make=KINDS[kind]) as at:
+        entered = files_in(at.path)
+        for name in names:
+            STATES[name][0](at)
+        await assert_how(at, random.choice(HOW), max((STATES[name][1] for name in names), key=WORST.index), entered)
+
+
+async def assert_how(at: Place, how: str, expected: str, entered: dict[str, bytes]) -> None:
+    """A command does what it may with the tree, and says what would be lost before; `entered`: files as they were
+    checked out."""
+    before = snapshot(at)
+    entries = (line.split() for line in git(at.path, "ls-files", "--stage").splitlines())
+    staged = {blob for mode, blob, *_ in entries if mode != "160000"}
+    found = await at.worktrees.removal("work")
+    assert worst(found) == expected, found
+    match how:
+        case "leave":
+            assert (await at.worktrees.leave("work") is None) is found.free
+        case "orphan":
+            await at.worktrees._lock(await at.worktrees.find("work"), "")
+            left = await at.worktrees.orphans()
+            assert [tree.name for tree, _ in left] == ([] if found.free else ["work"])
+        case _ if found.forbidden:
+            with pytest.raises(WorktreeError, match="is not removed"):
+                await at.worktrees.remove("work", found)
+        case _:
+            if not found.free:
+                with pytest.raises(WorktreeError, match="changed since"):
+                    await at.worktrees.remove("work", Removal((), (), ()))
+            assert files_in(at.path) == before[1]
+            ref = await at.worktrees.remove("work", found)
+            assert ref == f"{KEPT}work"
+    gone = found.free or (how == "remove" and not found.forbidden)
+    assert at.path.exists() is not gone
+    if gone:
+        changed = {name: data for name, data in before[1].items() if entered.get(name) != data}
+        assert_nothing_is_lost(at, (before[0], changed), found.lost)
+        assert staged <= at.contents(), "what is only in the index is nowhere"
+    else:
+        assert snapshot(at) == before
+    assert git(at.main, "status", "--porcelain") == ""
+    assert git(at.main, "branch", "--show-current") == "main"
+    if gone:
+        assert f"{at.path} " not in git(at.main, "worktree", "list")
+        again = await at.worktrees.enter("work")  # its name is free again
+        assert again.branch == "harness/work"
 
 
 def stands_there(at: Place) -> bool:
@@ -258,6 +292,8 @@ async def test_where_there_can_be_no_worktree_one_sentence_says_why(tmp_path: Pa
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "worktrees").symlink_to(tmp_path / "elsewhere")
     assert "link" in await refusal(main, tmp_path / "linked")
+    git(main, "branch", "-m", "harness/taken", "harness")
+    assert "`git branch -m harness NEW` renames it" in await refusal(main, tmp_path / "state")
     assert git(main, "for-each-ref", "refs/harness") == ""
 
 
@@ -316,10 +352,30 @@ async def test_a_tree_whose_folder_was_deleted_by_hand_keeps_its_commits(tmp_pat
         _, commit = git(at.path, "switch", "-q", "--detach"), committed(at.path, "g")
         shutil.rmtree(at.path)
         found = await at.worktrees.removal("work")
-        assert found.kept == ("1 commit of a detached HEAD, on no branch",)
+        assert found.kept == (MISSING, "1 commit of a detached HEAD, on no branch")
         ref = await at.worktrees.remove("work", found)
         assert git(at.main, "rev-parse", f"{ref}^1") == commit
         assert str(at.path) not in git(at.main, "worktree", "list")
+
+
+async def test_a_tree_that_was_moved_by_hand_is_neither_lost_nor_in_the_way(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        written(at.path / "new"), git(at.path, "add", "new")
+        (at.path / "new").unlink()
+        await at.worktrees.leave("work")
+        shutil.move(at.path, tmp_path / "elsewhere")
+        ((tree, found),) = await at.worktrees.orphans()
+        assert (tree.name, found.kept) == ("work", (MISSING, "1 changed file: new"))
+        git(at.main, "worktree", "repair", str(tmp_path / "elsewhere"))
+        assert await at.worktrees.trees() == ()
+        assert "new" in git(tmp_path / "elsewhere", "status", "--porcelain")
+        assert "already checked out at" in await refusal(at.main, tmp_path / "state", "work")
+        shutil.move(tmp_path / "elsewhere", at.path)
+        git(at.main, "worktree", "repair", str(at.path))
+        shutil.move(at.path, tmp_path / "elsewhere")
+        ref = await at.worktrees.remove("work", await at.worktrees.removal("work"))
+        assert git(at.main, "cat-file", "-p", f"{ref}^2:new") == "x"
+        assert (tmp_path / "elsewhere" / "f").exists()
 
 
 async def test_kept_commits_age_only_where_everything_is_elsewhere_as_well(tmp_path: Path) -> None:

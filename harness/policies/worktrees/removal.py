@@ -11,6 +11,8 @@ from dataclasses import dataclass
 MOST_NAMED = 20
 """Files that a line names."""
 LONGEST_NAME = 64
+MISSING = "its folder is not there; if it was moved, `git worktree repair FOLDER` tells git where it is now"
+_ONLY_HERE = "only this worktree remembers: amended or reset away, or under refs of its own"
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
@@ -45,10 +47,12 @@ class TreeState:
     """"rebase", "merge", "cherry-pick", "revert", "bisect"; empty: nothing is."""
     odd: str = ""
     """Why git cannot look at it, or may not; empty: it can."""
+    missing: bool = False
+    """Its folder is not there."""
     submodules: tuple[str, ...] = ()
     """Those that are checked out."""
     nested: tuple[str, ...] = ()
-    """Repositories inside that are no submodules."""
+    """Repositories inside that are no submodules, and what is in the place of a submodule that is not checked out."""
     changed: tuple[str, ...] = ()
     untracked: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
@@ -58,7 +62,7 @@ class TreeState:
     branch: str = ""
     """Empty: HEAD is detached."""
     left_behind: int = 0
-    """Commits that HEAD was at, and that nothing reaches now: amended, reset, rebased."""
+    """Commits that HEAD was at or refs of the tree alone are at, and that nothing else reaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +103,22 @@ def removal(state: TreeState) -> Removal:
     ]
     lost = [f"{_files(state.ignored, 'ignored')}: {_named(state.ignored)}"] if state.ignored else []
     kept = [
+        *([MISSING] if state.missing else ()),
         *([f"{_files(state.changed, 'changed')}: {_named(state.changed)}"] if state.changed else ()),
         *([f"{_files(state.untracked, 'untracked')}: {_named(state.untracked)}"] if state.untracked else ()),
         *([_commits(state)] if state.commits else ()),
-        *([f"{state.left_behind} commits that were amended or reset away"] if state.left_behind else ()),
+        *([f"{_count(state.left_behind)} that {_ONLY_HERE}"] if state.left_behind else ()),
     ]
     return Removal(tuple(forbidden), tuple(lost), tuple(kept))
 
 
 def _commits(state: TreeState) -> str:
     where = f"on {state.branch}, not merged" if state.branch else "of a detached HEAD, on no branch"
-    return f"{state.commits} commit{'s' if state.commits > 1 else ''} {where}"
+    return f"{_count(state.commits)} {where}"
+
+
+def _count(commits: int) -> str:
+    return "1 commit" if commits == 1 else f"{commits} commits"
 
 
 def _files(names: Sequence[str], kind: str) -> str:
@@ -118,4 +127,9 @@ def _files(names: Sequence[str], kind: str) -> str:
 
 def _named(names: Sequence[str]) -> str:
     more = f", … ({len(names) - MOST_NAMED} more)" if len(names) > MOST_NAMED else ""
-    return ", ".join(name.replace("\n", "\\n") for name in names[:MOST_NAMED]) + more
+    return ", ".join(map(_printable, names[:MOST_NAMED])) + more
+
+
+def _printable(name: str) -> str:
+    """A name as text on one line, with the bytes that are no UTF-8 as escapes."""
+    return name.replace("\n", "\\n").encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -72,7 +72,7 @@ FORBIDS = {
     "nested": ("other",),
 }
 LOSES = {"ignored": (".env",)}
-KEEPS = {"changed": ("a",), "untracked": ("b",), "commits": 2, "left_behind": 1}
+KEEPS = {"changed": ("a",), "untracked": ("b",), "commits": 2, "left_behind": 1, "missing": True}
 
 
 def test_every_fact_counts_alone_and_an_empty_state_is_free() -> None:
