@@ -33,9 +33,11 @@ def tracked(repositories: Iterable[str], paths: Collection[str]) -> dict[str, bo
     """
     found: dict[str, bool] = {}
     for index, below in _indexes(repositories, paths):
-        for path, blob in ((path, _blob(index, name)) for path, name in below.items()):
+        for path, name in below.items():
+            if not (blob := _blob(index, name)):
+                continue
             same = blob.endswith(_ids_of_file(path))
-            if same or (blob and not blob.endswith(_NO)):
+            if same or not blob.endswith(_NO):
                 found[path] = same or found.get(path, False)
     return found
 

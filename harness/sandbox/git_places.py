@@ -18,7 +18,10 @@ from harness.base.files import read_regular, real_path
 _MOST_BYTES = 64_000_000
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
 _CREATED = re.compile(r"0+ \w+ [^\n]*\tbranch: Created from (?:refs/remotes/)?([^\n]+)")
-_OBEYED = ("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir")
+_OBEYED = (
+    *("config", "config.worktree", "info/attributes", "objects/info/alternates", "commondir", "gitdir"),
+    "rebase-merge/git-rebase-todo",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ class _Folder:
     keys: tuple[str, ...] = ()
     obeyed: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """Each with what it would be marked as; where it leads can change without a change in this folder."""
 
 
 class MarkedFiles:
@@ -111,6 +113,8 @@ class MarkedFiles:
             found.keys += folder.keys
             found.obeyed += folder.obeyed
             found.repositories += folder.repositories
+            for kind, real in ((kind, real_path(link)) for kind, link in folder.links if posixpath.exists(link)):
+                (found.keys if kind == "key" else found.obeyed).append(real)
         named_now, complete = named([*found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))])
         found.named += named_now
         found.obeyed += (path for path in named_now if path not in found.obeyed)
@@ -205,17 +209,19 @@ class MarkedFiles:
             return _Folder(stamp)  # closed for us, so for the command, too
         folders: list[str] = []
         marked: dict[str, list[str]] = {"key": [], "obeyed": [], "repository": []}
+        links: list[tuple[str, str]] = []
         for entry in entries:
             if entry.name in _PACKAGES:
                 continue
-            real = real_path(entry.path) if entry.is_symlink() else entry.path
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder and entry.name != ".git" and not self._marks.holds_only_keys(entry.path):
                 folders.append(entry.path)
             for kind in self._kinds(entry.path, is_folder=is_folder):
-                if posixpath.exists(real):
-                    marked[kind].append(real)
-        return _Folder(stamp, tuple(folders), *map(tuple, marked.values()))
+                if entry.is_symlink():
+                    links.append((kind, entry.path))
+                else:
+                    marked[kind].append(entry.path)
+        return _Folder(stamp, tuple(folders), *map(tuple, marked.values()), tuple(links))
 
     def _kinds(self, path: str, *, is_folder: bool) -> Iterator[str]:
         if path.endswith("/.git"):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -426,6 +427,23 @@ def test_tracked_keys_are_found_in_each_form_of_an_index(home: Path, version: st
     assert tracked([str(workspace / ".git")], [str(workspace / "b.pem"), str(workspace / "a/b")]) == {}
 
 
+@pytest.mark.parametrize(("name", "what"), [(".env", "keys"), ("AGENTS.md", "obeyed")])
+def test_what_a_link_leads_to_is_marked_also_where_only_other_folders_change(home: Path, name: str, what: str) -> None:
+    workspace, marks = home / "w", Marks(lambda path: path.endswith(".env"), lambda path: path.endswith("AGENTS.md"))
+    for folder in ("one", "two", "ways"):
+        (workspace / folder).mkdir(parents=True)
+    (workspace / name).symlink_to("ways/there/x")
+    (workspace / "ways/there").symlink_to("../one")
+    time.sleep(0.05)  # the coarse clock of the file system, within which a folder is read again in any case
+    look, found = Places(str(home), {}, marks), []
+    for folder in ("none", "one", "two"):
+        (workspace / "ways/there").unlink()
+        (workspace / "ways/there").symlink_to(f"../{folder}")
+        written(workspace / folder / "x") if folder != "none" else None
+        found.append(str(workspace / folder / "x") in getattr(look.look([str(workspace)]), what))
+    assert found == [False, True, True]
+
+
 def test_where_it_cannot_be_kept_which_keys_are_visible_nothing_is_held(home: Path) -> None:
     workspace, memory = repository(home / "w"), written(home / "file") / "visible"
     look = places(home, workspace, memory)
@@ -475,9 +493,10 @@ def test_a_key_stays_hidden_where_a_folder_around_it_is_moved(home: Path) -> Non
 def test_what_git_obeys_is_changed_only_where_that_was_allowed(home: Path) -> None:
     workspace = repository(home / "w")
     written(workspace / "AGENTS.md"), written(workspace / ".git/hooks/post-commit", "#!/bin/sh\n")
+    todo = written(workspace / ".git/rebase-merge/git-rebase-todo", "pick x\n")
     line = "git -c safe.directory='*' config a.b c; echo y > AGENTS.md; echo z > .git/hooks/post-commit"
-    said = shell(work(home, workspace), workspace, line)
-    assert said.count("Read-only file system") == 2
+    said = shell(work(home, workspace), workspace, f"{line}; echo exec x > {todo}")
+    assert said.count("Read-only file system") == 3
     assert "could not write config" in said
     allowed = Allowance((str(workspace / ".git/config"),))
     said = shell(work(home, workspace, allowance=allowed), workspace, line)
