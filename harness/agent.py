@@ -265,7 +265,7 @@ class Agent:
 
     async def open(self) -> None:
         """Start the practice server if it is to answer, and import the SDK in the background. `run` calls it, too."""
-        await self.core.shared.connection.open()
+        await self.core.shared.open()
 
     async def aclose(self) -> None:
         """Close all connections, and end every subagent, command and process."""

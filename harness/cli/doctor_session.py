@@ -24,11 +24,14 @@ from harness.engine.build.from_settings import (
     tools_for,
 )
 from harness.engine.instruction_files import NAME, read_instructions
+from harness.engine.model.shared_endpoints import limits_of, read
 from harness.engine.permissions.session_rules import SessionRules
+from harness.engine.store_places import store_clock
 from harness.memory import MemoryProblem
 from harness.permissions.rules import RuleScope
 from harness.settings.load import ADDED_UP, LoadedSettings
 from harness.slots.store import SlotsError
+from harness.ui.folds.model import limit_in_words
 
 OFF = "off"
 
@@ -174,7 +177,11 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
         warn(f"Sessions cannot share agent slots: {visible(str(error))}")
         return f"{limits}; not shared between sessions, see below"
     running_now = sum(entry.started is not None for entry in status.entries)
-    return f"{limits}; shared by all your sessions, {running_now} running now"
+    now, shared = store_clock().now(), f"{limits}; shared by all your sessions, {running_now} running now"
+    for name, text in status.cells:
+        for model, one in limits_of(read(text, now), max(1, agents), now).items():
+            shared += f"; {visible(model)} ({visible(name)}): {limit_in_words(one)}"
+    return shared
 
 
 def _other_files(loaded: LoadedSettings, warn: Warn) -> str:

@@ -18,6 +18,7 @@ from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules
+from harness.engine.store_places import fleet
 from harness.events import Effort, Event
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
@@ -78,6 +79,12 @@ class SharedParts:
         """The notices; each is given once."""
         while self.notices:
             yield self.notices.popleft()
+
+    async def open(self) -> None:
+        """Open the connection to the model, and look whether the store of a fleet can be used."""
+        await self.connection.open()
+        if fleet() is not None:
+            self.endpoints.look()
 
     async def aclose(self) -> None:
         """Close the connection, end every server and process, give every slot back."""

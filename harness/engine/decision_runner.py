@@ -220,7 +220,8 @@ class DecisionRunner:
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state of a new turn on `model`, with the present endpoints and raised caps."""
-        endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
+        now = self._core.shared.endpoints.time(self._clock)
+        endpoints = self._calls.endpoints.begin().turned_to(model, now, self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.state.raised_caps))
         attended = self._limits.interactive
         return TurnState(model, fallbacks, endpoints, raises=raises, effort=self._calls.effort, attended=attended)
@@ -255,7 +256,7 @@ class DecisionRunner:
 
     def _switch_by_hand(self, turn: Turn, why: str) -> None:
         from_model = turn.state.model
-        turn.state = turn.state.on_next_model(self._clock.now(), self._limits)
+        turn.state = turn.state.on_next_model(self._core.shared.endpoints.time(self._clock), self._limits)
         self.switch(from_model, SwitchModel(turn.state, why, turn.state.model))
 
     def switch(self, from_model: str, decision: SwitchModel) -> None:

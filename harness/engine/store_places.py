@@ -4,7 +4,6 @@ share (docs/fleet.md). What has begun as a file stays one."""
 import os
 import platform
 import re
-import subprocess
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock, SystemClock
 from harness.base.errors import SettingsError
+from harness.base.files import NotRegularError, read_regular
 from harness.base.secrets import without_passwords
 from harness.base.transactions import SharedPlace
 from harness.journal import state_folder
@@ -129,9 +129,11 @@ def project_scope(workspace: Path) -> str:
 
 def _remote(git_folder: Path) -> str:
     """The address of `origin`, "" without one. Only the file of the repository is read, no file that it includes."""
-    command = ["git", "config", "--no-includes", "--file", str(git_folder / "config"), "--get", "remote.origin.url"]
+    from harness.sandbox.git_settings import settings_in
+
     try:
-        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
+        text = read_regular(git_folder / "config", 2_000_000).decode("utf-8", "replace")
+    except (OSError, NotRegularError):
         return ""
-    return done.stdout.decode("utf-8", "replace").strip()
+    addresses = [value for *name, value in settings_in(text) if name == ["remote origin", "url"]]
+    return addresses[-1].strip() if addresses else ""

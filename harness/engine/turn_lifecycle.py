@@ -164,7 +164,7 @@ async def led(parts: AgentParts, text: str, work: Callable[[], Coroutine[None, N
     """A turn that a program leads in place of the model: `work` is cancelled when the user interrupts it."""
     core, conversation = parts.core, parts.core.conversation
     core.shared.retries.begin_turn()
-    await core.shared.connection.open()
+    await core.shared.open()
     turn = begin(parts, text, core.choice.model)
     working = asyncio.ensure_future(work())
     try:

@@ -230,7 +230,7 @@ class UserCommands:
                 await tell(one.branch, one.detail)
 
     async def _compact(self, focus: str) -> None:
-        await self._core.shared.connection.open()
+        await self._core.shared.open()
         self._signals.reset()
         await self._decisions.compact_by_hand(self._core.choice.model, focus)
 

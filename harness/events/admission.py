@@ -14,8 +14,11 @@ __all__ = [
     "ConversationBreakerChanged",
     "ConversationRemoved",
     "DropReason",
+    "HoldReason",
     "RejectionReason",
     "RemovalReason",
+    "RequestHeld",
+    "RequestLimitSet",
     "WorkAdmitted",
     "WorkDropped",
     "WorkEnd",
@@ -70,6 +73,19 @@ class RemovalReason(StrEnum):
     ENDED = "ended"
     DISAPPEARED = "disappeared"
     """The sweep did not find it."""
+
+
+class HoldReason(StrEnum):
+    """Why a request to a model waits although the session could send it."""
+
+    LIMIT = "limit"
+    """As many as the shared limit allows are in flight."""
+    RETRY_AFTER = "retry_after"
+    """The server asked a session to wait."""
+    OPEN = "open"
+    """The breaker of the endpoint is open; another session opened it."""
+    PROBE = "probe"
+    """Another request tests whether the endpoint has recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +190,36 @@ class AdmissionClosed(Event):
     running: int
     dropped: int
     pool: AdmissionPool = AdmissionPool.AGENTS
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimitSet(Event):
+    """The limit of requests in flight to a model, for all sessions together, is another one since this session looked
+    last (docs/design/admission.md#request-limit)."""
+
+    model: str
+    limit: int | None
+    """None: there is none any more."""
+    most: int
+    """The configured limit."""
+    before: int | None = None
+    """The limit that this session knew so far."""
+    refused_at: float = 0.0
+    """Unix time of the last refusal that any session was given."""
+    wait_until: float = 0.0
+    """Unix time until which a server asked a session to wait; 0: it did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHeld(Event):
+    """A request waits until the other sessions leave room for it."""
+
+    model: str
+    why: HoldReason
+    until: float | None = None
+    """Unix time by which the session asks again at the latest, where known."""
+    before: int = 0
+    """Requests whose turn comes earlier."""
 
 
 AdmissionEvent = (

@@ -277,6 +277,8 @@ class Fault:
     """The response had started: a 200 stream was open when it failed."""
     unreachable: bool = False
     """There is no server at the address: its name does not resolve, or its port is closed."""
+    unsent: bool = False
+    """No request went out: other sessions hold the endpoint (docs/design/admission.md#request-limit)."""
     kept: tuple[Block, ...] = ()
     """Blocks that were complete when the stream broke, without unsigned thinking and cut tool calls."""
     calls: tuple[ToolCall, ...] = ()

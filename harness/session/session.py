@@ -97,6 +97,8 @@ class Session:
         """Its MCP servers; None: it has none."""
         self.connection = parts.core.shared.connection
         """Address of the model."""
+        self.endpoints = parts.core.shared.endpoints
+        """Breakers and limits of the models."""
         self.recovery = parts.decisions
         """The wait for a retry: end it, or ask another model."""
         self.breakers = parts.breakers

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from harness.base.clock import Clock
 from harness.slots.store import ClaimEntry, SlotClaim, SlotsError, SlotStore, this_process
+from harness.slots.store_pause import StorePause
 
 LEASE_S = 10.0
 """Lease of the slots of a session."""
@@ -63,6 +64,8 @@ class SharedSlots:
         self._asked = False
         """The store was used, so its thread runs."""
         self._closed = False
+        self.pause = StorePause()
+        """Whether the store is away, for all who use it."""
 
     @property
     def held(self) -> frozenset[str]:

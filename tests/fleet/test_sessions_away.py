@@ -11,11 +11,11 @@ import psutil
 import pytest
 
 from harness.engine.admission.runner import MachineSlots
-from harness.engine.store_pause import AGAIN_S
 from harness.events import Event, Notice
 from harness.fleet.database import FleetDatabase
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore
+from harness.slots.store_pause import AGAIN_S
 from tests.engine.hand_clock import HandClock
 from tests.fleet.postgres import Server, needs_postgres
 

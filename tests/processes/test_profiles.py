@@ -12,7 +12,6 @@ PACKAGE = Path(harness.__file__).parent
 OWN_WAYS = {
     "checkpoints/git.py": "free: git of this program, which starts no hook and no monitor",
     "cli/cron.py": "free: this program again, which holds its own commands",
-    "engine/store_places.py": "free: git reads one setting of one file, and includes no other",
     "engine/user_commands.py": "free: a command of the user, who sees it on the terminal",
     "processes/command.py": "that of the command: all that `Processes` starts is started here",
     "processes/git_safety.py": "free: git reads settings, and runs nothing that they name",

@@ -17,7 +17,6 @@ from typing import Any, Literal, TypeVar
 
 from harness.base.clock import Clock, time_of_day
 from harness.base.errors import HarnessError
-from harness.engine.store_pause import StorePause
 from harness.events import (
     AdmissionEvent,
     AdmissionPool,
@@ -34,6 +33,7 @@ from harness.policies.admission.controller import AdmissionController, Admission
 from harness.policies.admission.slot_queue import Admit, Permit, Reject, WorkCounts
 from harness.slots.client import SharedSlots
 from harness.slots.store import SlotsError
+from harness.slots.store_pause import ALONE, TOGETHER
 
 Reason = DropReason | RejectionReason | Literal["replaced", "none_allowed"]
 """Why. "replaced": newer work of its key took its place; "none_allowed": there are no slots at all."""
@@ -431,11 +431,10 @@ class MachineSlots:
         """
         self._slots, self._emit, self._log = slots, emit, log
         self._returns: set[asyncio.Task[None]] = set()
-        self._pause = StorePause()
 
     def ask(self, key: str, limit: int) -> "asyncio.Task[str | None] | None":
         """Begin to wait for a slot. None, now or as result: none is needed. The caller cancels it to give up."""
-        if self._slots is None or self._pause.lasts(self._slots.clock.now()):
+        if self._slots is None or self._slots.pause.lasts(self._slots.clock.now()):
             return None
         return asyncio.create_task(self._claim(self._slots, key, limit))
 
@@ -464,8 +463,8 @@ class MachineSlots:
         except SlotsError as error:
             self._failed(slots, error)
             return None
-        if self._pause.answered():
-            self._emit(Notice("info", "The limit counts all sessions again."))
+        if slots.pause.answered():
+            self._emit(Notice("info", TOGETHER))
         return claim
 
     async def _release(self, slots: SharedSlots, claim: str) -> None:
@@ -475,6 +474,6 @@ class MachineSlots:
             self._failed(slots, error)
 
     def _failed(self, slots: SharedSlots, error: SlotsError) -> None:
-        if self._pause.failed(slots.clock.now()):
+        if slots.pause.failed(slots.clock.now()):
             self._log.warning("slots are not shared until their store is back", exc_info=error)
-            self._emit(Notice("warning", f"For now the limit counts this session alone. {error}"))
+            self._emit(Notice("warning", f"{ALONE} {error}"))

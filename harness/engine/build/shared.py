@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.clock import SystemClock
 from harness.engine.build.from_settings import (
+    admission_limits,
     agents_for,
     board_for,
     mcp_config,
@@ -29,7 +30,7 @@ from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker, SerialAsker
 from harness.engine.permissions.hosts import asked_hosts
 from harness.engine.permissions.session_rules import SessionRules
-from harness.engine.store_places import slots_place
+from harness.engine.store_places import slots_place, store_clock
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
@@ -68,9 +69,7 @@ def shared_parts(
         processes=Processes(memory=memory_limit(settings, notices.append), sandbox=sandbox),
         catalogue=Catalogue(settings.prices),
         counter=counter,
-        endpoints=SharedEndpoints(
-            None if settings.practice else slots, address=address_of(settings), clock=SystemClock(), log=log
-        ),
+        endpoints=_endpoints(settings, options, slots, conversation, log),
         retries=SharedRetries(RetryBudget(settings.retry_share, settings.retry_burst), conversation.emit),
         slots=slots,
         instructions=read_instructions(settings, notices.append),
@@ -105,6 +104,27 @@ def _servers(settings: Settings, conversation: Conversation, shared: SharedParts
     sampling = ServerSampling(settings, conversation, shared.connection, shared.catalogue, questions)
     links = SessionLinks(shared.rules, sampling, shared.tool_faults.applied)
     return servers_for(config, settings, shared.processes, conversation, questions, links)
+
+
+def _endpoints(
+    settings: Settings,
+    options: AgentOptions,
+    slots: SharedSlots | None,
+    conversation: Conversation,
+    log: logging.Logger,
+) -> SharedEndpoints:
+    """The endpoints of the models. `slots` shares them with other sessions, unless this one has a model or a time of its
+    own."""
+    slots = None if settings.practice or options.clock is not None else slots
+    limits = (options.policies and options.policies.admission) or admission_limits(settings, "max_concurrent")
+    return SharedEndpoints(
+        slots,
+        address=address_of(settings),
+        clock=None if slots is None else store_clock(),
+        limit=max(1, limits.max_concurrent),
+        emit=conversation.emit,
+        log=log,
+    )
 
 
 def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Literal
 
 from harness.engine.core import AgentCore
+from harness.engine.model.request_gate import admitted
 from harness.engine.model.shared_endpoints import ModelEndpoints
 from harness.engine.model.streamed_reply import StreamedReply
 from harness.events import (
@@ -115,7 +116,7 @@ class ModelCalls:
         card = self._catalogue.card(model)
         return Situation(
             chance=self._chance(),
-            now=self._clock.now(),
+            now=self._core.shared.endpoints.time(self._clock),
             window=card.window,
             max_output=card.max_output,
             thinks=card.thinks_at(self.effort),
@@ -210,7 +211,8 @@ class ModelCalls:
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
             self.learn_size(state.model, messages, outcome)
-        return ModelCallResult(outcome, shown.characters, replace(situation, now=self._clock.now()))
+        now = self._core.shared.endpoints.time(self._clock)
+        return ModelCallResult(outcome, shown.characters, replace(situation, now=now))
 
     async def send(
         self,
@@ -224,9 +226,12 @@ class ModelCalls:
         without_tools: bool = False,
     ) -> Outcome:
         """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
-        signals = self._core.signals
+        signals, shared = self._core.signals, self._core.shared
         if signals.interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
+        ask = shared.endpoints.new_ask()
+        if unsent := await admitted(self._core, state, ask, summary=summary):
+            return unsent
         self.endpoints.keep(state)
         if state.turn_retries <= self._paid_retries:
             self._retries.requested()
@@ -240,12 +245,16 @@ class ModelCalls:
         self.asked_cap = cap
         loop = asyncio.get_running_loop()
         began = loop.time()
-        outcome = await self._core.shared.connection.client.send(
-            *(request, shown.show, signals.interrupt),
-            reconnect=signals.reconnect,
-            enough=shown.enough,
-            fresh_connection=fresh_connection,
-        )
+        outcome: Outcome | None = None
+        try:
+            outcome = await shared.connection.client.send(
+                *(request, shown.show, signals.interrupt),
+                reconnect=signals.reconnect,
+                enough=shown.enough,
+                fresh_connection=fresh_connection,
+            )
+        finally:
+            shared.endpoints.leave(state.model, ask, outcome)
         outcome = shown.ended(outcome)
         if isinstance(outcome, Reply):
             outcome = classify_reply(outcome) or outcome

@@ -33,6 +33,11 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
     """The decision about `fault`, which is already recorded in the breaker of the model."""
     if fault.kind is FaultKind.CANCELLED:
         return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
+    if fault.unsent and fault.kind is FaultKind.OVERLOADED:
+        if not state.fallbacks:
+            return stop(state, fault, f"gave up after {limits.waiting_per_turn_s:.0f} s of waiting")
+        switched = state.on_next_model(situation.now, limits)
+        return SwitchModel(switched, fault.message, switched.model)
     remedy = remedy_for(fault)
     if fault.kept and remedy in RETRIED:
         return _keep_what_is_complete(state, fault, limits, situation)

@@ -66,6 +66,8 @@ def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation:
     """The state with the outcome recorded in the breaker of the model."""
     now, endpoints = situation.now, state.endpoints
     match outcome:
+        case Fault(unsent=True):
+            return state
         case Fault(kind=FaultKind.OVERLOADED) if not broke_behind_an_answer(outcome):
             endpoints = endpoints.overloaded(state.model, now, limits.endpoint)
         case Fault() if not (broke_behind_an_answer(outcome) or outcome.kind is FaultKind.REPETITION):

@@ -24,6 +24,7 @@ from harness.ui.commands.results import (
     StartTask,
     SwitchSession,
 )
+from harness.ui.folds.model import limit_in_words
 from harness.ui.lines.line import dollars, priced
 from harness.ui.lines.reports import cache_miss_line, exits_in_words
 from harness.ui.lines.sessions import hit_lines, session_lines
@@ -201,6 +202,8 @@ def _facts(session: Session) -> str:
         "journal": session.path,
         "shared": session.stores,
     }
+    if limits := [f"{model}: {limit_in_words(one)}" for model, one in session.endpoints.limits.items()]:
+        facts["limits"] = "; ".join(limits)
     if session.background.has_team and (members := session.background.team.counted):
         facts["team"] = members
     if session.processes.counts.started:

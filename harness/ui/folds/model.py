@@ -1,14 +1,18 @@
 """The exchange with the model, folded from events."""
 
+from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import NamedTuple
 
+from harness.base.clock import time_of_day
 from harness.events import (
     CompactionEnded,
     CompactionStarted,
     Event,
     Fault,
     FaultOccurred,
+    HoldReason,
     LoopAnswered,
     LoopAsked,
     MessageAdded,
@@ -17,6 +21,8 @@ from harness.events import (
     OutputCapChanged,
     PartialDiscarded,
     ReplyReceived,
+    RequestHeld,
+    RequestLimitSet,
     RequestSent,
     RetryBudgetSpent,
     RetryEnded,
@@ -37,6 +43,17 @@ from harness.events import (
 GOES_ON = (TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY, TransitionCode.TOKEN_BUDGET_CONTINUATION)
 
 
+HELD = MappingProxyType(
+    {
+        HoldReason.LIMIT: "as many requests as may are in flight",
+        HoldReason.RETRY_AFTER: "the server asked to wait",
+        HoldReason.OPEN: "another session found it overloaded",
+        HoldReason.PROBE: "another request tests whether it has recovered",
+    }
+)
+"""Why a request waits for other sessions."""
+
+
 class Phase(Enum):
     """What the turn does now."""
 
@@ -49,7 +66,7 @@ class Phase(Enum):
     ANSWERING = "answering"
     """The answer streams in."""
     WAITING = "waiting"
-    """Waits for a retry."""
+    """Waits for a retry, or for other sessions."""
     OFFERED = "offered"
     """The server asks for a long wait; waits for the user's choice."""
     COMPACTING = "compacting"
@@ -80,6 +97,10 @@ class ModelStatus(NamedTuple):
     """Of the last request; 1 for its first."""
     retry: RetryScheduled | None = None
     """The retry waited for."""
+    held: RequestHeld | None = None
+    """The request that waits for other sessions."""
+    limits: Mapping[str, RequestLimitSet] = MappingProxyType({})
+    """The limits of requests that all sessions share, by model."""
     offered: WaitOffered | None = None
     """The long wait that the user is asked about."""
     loop: LoopAsked | None = None
@@ -127,7 +148,7 @@ def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelS
             idle = model.phase is Phase.IDLE
             return model._replace(chosen=name, active=name if idle else model.active)
         case TurnStarted():
-            begun = ModelStatus(chosen=model.chosen, active=model.chosen, practice=model.practice)
+            begun = ModelStatus(chosen=model.chosen, active=model.chosen, practice=model.practice, limits=model.limits)
             return begun._replace(phase=Phase.DECIDING, since=at, transition=model.transition)
         case StepStarted():
             return _in(model._replace(discarded_characters=0), Phase.DECIDING, at)
@@ -143,6 +164,11 @@ def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelS
             return model._replace(discarded_characters=model.discarded_characters + characters)
         case RetryScheduled():
             return _in(model._replace(retry=event), Phase.WAITING, at)
+        case RequestHeld():
+            return _in(model._replace(held=event), Phase.WAITING, at)
+        case RequestLimitSet(model=name, limit=limit):
+            others = {other: one for other, one in model.limits.items() if other != name}
+            return model._replace(limits=others if limit is None and not event.wait_until else {**others, name: event})
         case RetryBudgetSpent():
             return model._replace(retries_spent=event)
         case RetryEnded():
@@ -157,7 +183,7 @@ def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelS
             return _in(model._replace(loop=None), _resting(model, resting), at)
         case ModelSwitched(to_model=name, lasting=lasting):
             chosen = name if lasting else model.chosen
-            return model._replace(active=name, chosen=chosen, switched=None if name == chosen else event)
+            return model._replace(active=name, chosen=chosen, held=None, switched=None if name == chosen else event)
         case OutputCapChanged():
             return model._replace(cap=event)
         case CompactionStarted():
@@ -167,7 +193,7 @@ def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelS
         case Transition():
             return _in(_decided(model, event), resting, at)
         case TurnEnded():
-            over = model._replace(retry=None, offered=None, loop=None, compacting=None, fault=None)
+            over = model._replace(retry=None, held=None, offered=None, loop=None, compacting=None, fault=None)
             return _in(over, Phase.IDLE, at)
         case _:
             return model
@@ -188,7 +214,7 @@ def _resting(model: ModelStatus, resting: Phase) -> Phase:
 
 
 def _asked(model: ModelStatus, event: RequestSent, at: float) -> ModelStatus:
-    asked = model._replace(attempt=event.attempt, retry=None, offered=None, loop=None)
+    asked = model._replace(attempt=event.attempt, retry=None, held=None, offered=None, loop=None)
     if event.purpose == "summary":
         return asked
     return asked._replace(active=event.model, phase=Phase.ASKING, since=at)
@@ -207,3 +233,12 @@ def _decided(model: ModelStatus, event: Transition) -> ModelStatus:
         continuations=event.number if goes_on else 0,
         most_continuations=event.most if goes_on else 0,
     )
+
+
+def limit_in_words(limit: RequestLimitSet) -> str:
+    """A limit of requests for the user, with its reason."""
+    waits = f"the server asked to wait until {time_of_day(limit.wait_until)}" if limit.wait_until else ""
+    if limit.limit is None:
+        return waits or "no limit of requests any more"
+    most = f"at most {limit.limit} of {limit.most} requests at a time"
+    return f"{most}, refused at {time_of_day(limit.refused_at)}{waits and '; '}{waits}"

@@ -56,6 +56,8 @@ from harness.events import (
     QuestionAnswered,
     QuestionAsked,
     RejectionReason,
+    RequestHeld,
+    RequestLimitSet,
     ResultLabelled,
     RetryBudgetSpent,
     RetryEnded,
@@ -85,6 +87,7 @@ from harness.events import (
 )
 from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
+from harness.ui.folds.model import HELD, limit_in_words
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
 LATE_S = 60.0
@@ -108,6 +111,13 @@ def line_of(event: Event) -> Line | None:
         case RetryBudgetSpent(retries=retries, requests=requests):
             used = f"{counted(retries, 'retry', 'retries')} for {counted(requests, 'request')}"
             return Line("✗", f"no more retries: the agents together have used all they share, {used}", Tone.TROUBLE)
+        case RequestHeld(model=name, why=why, until=until):
+            return Line(
+                "◌", f"{name} waits: {HELD[why]}{f' until {time_of_day(until)}' if until else ''}", Tone.TROUBLE
+            )
+        case RequestLimitSet(model=name, limit=limit, before=before):
+            lowered = limit is None or before is None or limit < before
+            return Line("▼", f"{name}: {limit_in_words(event)}", Tone.TROUBLE) if lowered else None
         case RetryEnded(why="asked"):
             return Line("↻", "trying now")
         case WaitOffered():

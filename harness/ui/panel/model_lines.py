@@ -9,7 +9,7 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
-from harness.ui.folds.model import ModelStatus, Phase
+from harness.ui.folds.model import HELD, ModelStatus, Phase, limit_in_words
 from harness.ui.key_labels import clickable
 from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
@@ -84,6 +84,8 @@ def _headline(panel: Panel, width: int, now: float) -> Content:
             what = "" if retry.scope == "model" else f" of the {retry.scope}"
             text = f"{what_failed(view)}, try{what} {retry.attempt} of {retry.max_attempts}"
             return Content.styled(text, f"bold {TROUBLE}")
+        case Phase.WAITING if view.held is not None:
+            return Content.styled(f"{name} waits for other sessions{for_so_long}".strip(), f"bold {TROUBLE}")
         case Phase.OFFERED if view.offered is not None:
             return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
         case Phase.LOOP:
@@ -180,6 +182,9 @@ def _details(panel: Panel, width: int) -> Lines:
         case Phase.WAITING if view.retry is not None:
             detail = flat(view.retry.detail)
             return [] if detail.lower() in what_failed(view).lower() else wrapped(detail, width, style=QUIET)
+        case Phase.WAITING if view.held is not None:
+            until = f" until {time_of_day(view.held.until)}" if view.held.until else ""
+            return wrapped(f"{HELD[view.held.why]}{until}", width, style=QUIET)
         case Phase.OFFERED if view.offered is not None:
             return wrapped(view.offered.detail, width, style=QUIET)
         case Phase.QUESTION if isinstance(panel.asked, QuestionAsked):
@@ -227,6 +232,8 @@ def _events(panel: Panel, width: int) -> Iterator[Lines]:
     if runs and view.continuations:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
         yield _event(width, "…", f"continuation {view.continuations}{of}")
+    if (limit := view.limits.get(view.active)) is not None:
+        yield _event(width, "▼", limit_in_words(limit), TROUBLE if runs else QUIET)
     if (spent := view.retries_spent) is not None:
         requests = counted(spent.requests, "request")
         yield _event(width, "✗", f"no retries left: {spent.retries:,} for {requests} of all agents")

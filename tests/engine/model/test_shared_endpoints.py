@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -13,14 +13,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
-from harness.engine.model.shared_endpoints import BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
-from harness.engine.store_pause import AGAIN_S
+from harness.engine.model.shared_endpoints import EndpointMove, ModelEndpoints, SharedEndpoints, merged, read, written
 from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
+from harness.policies.admission.shared_endpoint import BELIEVED_S
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.state import Endpoints
 from harness.slots.client import SharedSlots
 from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
+from harness.slots.store_pause import AGAIN_S, StorePause
 from tests.engine.hand_clock import HandClock
 from tests.slots.memory import InMemorySlotStore
 from tests.whole import WHOLE
@@ -32,6 +33,12 @@ LARGE, SMALL = "claude-large", "claude-small"
 ONCE = Breaker().failed(0.0, LIMITS)
 OPENED = ONCE.failed(0.0, LIMITS)
 CLOSED_AGAIN = OPENED.probing(60.0, LIMITS).succeeded()
+
+
+def text_with(text: str | None, own: Mapping[str, Breaker], now: float) -> str:
+    """The text after a program has moved these breakers."""
+    moves = {model: EndpointMove(now, breaker) for model, breaker in own.items()}
+    return written(merged(read(text, now), moves, "a session"))
 
 
 @asynccontextmanager
@@ -85,6 +92,7 @@ class SlowCells:
     """A text that is there only when the test says so."""
 
     def __init__(self, text: str) -> None:
+        self.pause = StorePause()
         self.text: str | None = text
         self.given = asyncio.Event()
 
@@ -97,7 +105,7 @@ class SlowCells:
 
 
 async def test_a_move_while_the_text_is_read_stays_and_of_others_their_changes_are_taken() -> None:
-    cells = SlowCells(written(None, {LARGE: ONCE, SMALL: ONCE}, 0.0))
+    cells = SlowCells(text_with(None, {LARGE: ONCE, SMALL: ONCE}, 0.0))
     endpoints = SharedEndpoints(cells, clock=HandClock())
     reading = asyncio.create_task(endpoints.refresh())
     await asyncio.sleep(0)
@@ -111,6 +119,8 @@ async def test_a_move_while_the_text_is_read_stays_and_of_others_their_changes_a
 
 async def test_when_nothing_can_be_shared_every_process_continues_alone(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
+        pause = StorePause()
+
         async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
             raise SlotsError("The disk is gone.")
 
@@ -129,6 +139,7 @@ class Interrupted:
     """Cells that are away as long as the test says."""
 
     def __init__(self) -> None:
+        self.pause = StorePause()
         self.away, self.asked, self.text = True, 0, ""
 
     async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
@@ -148,7 +159,7 @@ async def test_after_an_outage_sharing_goes_on_with_what_was_moved_meanwhile(cap
         await endpoints.refresh()
         assert cells.asked == 1  # the store is left alone for a while
         cells.away, moved = False, clock.now()
-        cells.text = written(None, {SMALL: ONCE}, moved + 1)
+        cells.text = text_with(None, {SMALL: ONCE}, moved + 1)
         clock.move(AGAIN_S)
         await endpoints.refresh()
         await endpoints.aclose()
@@ -163,8 +174,8 @@ async def test_after_an_outage_sharing_goes_on_with_what_was_moved_meanwhile(cap
 
 
 def test_what_is_old_is_not_believed_also_when_others_have_written_since() -> None:
-    text = written(None, {LARGE: OPENED}, 1000.0)
-    later = written(text, {SMALL: ONCE}, 1000.0 + BELIEVED_S)
+    text = text_with(None, {LARGE: OPENED}, 1000.0)
+    later = text_with(text, {SMALL: ONCE}, 1000.0 + BELIEVED_S)
     assert set(read(later, 1000.0 + BELIEVED_S)) == {LARGE, SMALL}
     assert set(read(later, 1000.5 + BELIEVED_S)) == {SMALL}
     assert set(read(text, 999.0 - BELIEVED_S)) == set()  # by a clock that was set back
@@ -190,7 +201,7 @@ def test_what_is_old_is_not_believed_also_when_others_have_written_since() -> No
 )
 def test_a_damaged_text_says_nothing_and_is_replaced(text: str) -> None:
     assert read(text, 0.0) == {}
-    assert read(written(text, {SMALL: OPENED}, 0.0), 0.0)[SMALL].breaker == OPENED
+    assert read(text_with(text, {SMALL: OPENED}, 0.0), 0.0)[SMALL].breaker == OPENED
 
 
 moves = st.lists(st.sampled_from(("overloaded", "answered", "disturbed", "turned_to")), max_size=12)
@@ -214,7 +225,7 @@ def test_whatever_a_breaker_has_been_through_is_read_as_it_was_written(how: list
     endpoints = Endpoints()
     for one in how:
         endpoints = moved(endpoints, one, LARGE, now)
-    told = read(written(None, endpoints.breakers, now), now)
+    told = read(text_with(None, endpoints.breakers, now), now)
     assert {model: one.breaker for model, one in told.items()} == endpoints.breakers
 
 

@@ -5,6 +5,9 @@ import math
 AGAIN_S = 5.0
 """Pause after a failed attempt, in seconds: a store that is away delays little of what could share."""
 
+ALONE = "For now limits and breakers count this session alone."
+TOGETHER = "Limits and breakers count all sessions again."
+
 
 class StorePause:
     """Whether a store is away, by what the attempts to use it have led to."""
