@@ -113,7 +113,7 @@ def _endpoints(
     conversation: Conversation,
     log: logging.Logger,
 ) -> SharedEndpoints:
-    """The endpoints of the models. `slots` shares them with other sessions, unless this one has an own model or time."""
+    """The endpoints of the models. `slots` shares them with others, unless this session has its own model or time."""
     slots = None if settings.practice or options.clock is not None else slots
     limits = (options.policies and options.policies.admission) or admission_limits(settings, "max_concurrent")
     return SharedEndpoints(
