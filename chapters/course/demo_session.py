@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import Asker
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.agent import Agent
     from harness.practice.faults.model_orders import FaultQueue
     from harness.practice.faults.orders import FaultCommandResult
-    from harness.session import Session
+    from harness.session import Opening, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class DemoSession:
         self._show = show
         self._overrides = dict(overrides)
         self._agents: list[Agent] = []
+        self._opened: Session | None = None
         self._log = logging.Logger("harness.course")
         self._log.addHandler(logging.NullHandler())  # no tracebacks of ordered faults
 
@@ -94,11 +95,22 @@ class DemoSession:
         self._agents.append(agent)
         return agent
 
+    async def open(self, settings: Settings, opening: "Opening | None" = None, **arguments: Any) -> "Session":
+        """A session with a journal; `arguments` are passed to `open_session`. Raises HarnessError."""
+        from harness.session import open_session
+        from harness.settings import LoadedSettings
+
+        loaded = LoadedSettings(settings, dict.fromkeys(type(settings).model_fields, "the chapter"), ())
+        self._opened = await open_session(loaded, self.asker, opening, log=self._log, **arguments)
+        return self._opened
+
     @property
     def session(self) -> "Session":
-        """The agent created last, as slash commands use it. Raises HarnessError if the demo created none."""
+        """The session or agent created last, as slash commands use it. Raises HarnessError if the demo created none."""
         from harness.session import Session
 
+        if self._opened is not None:
+            return self._opened
         if not self._agents:
             raise HarnessError("The program of this chapter is a loop of its own, which only has /fault.")
         return Session(self._agents[-1], self._state / "chapter.jsonl", None, SessionState())
@@ -138,6 +150,8 @@ class DemoSession:
         """
         from harness.practice.faults.tool_orders import break_tool
 
+        if self._opened is not None:
+            return self._opened.faults.break_tool(text)
         if not self._agents:
             raise HarnessError("The tools of this chapter cannot be broken from here; /fault breaks the model.")
         agent = self._agents[-1]

@@ -87,7 +87,7 @@ class SharedParts:
             self.endpoints.look()
 
     async def aclose(self) -> None:
-        """Close the connection, end every server and process, give every slot back."""
+        """Close the connection, end every process, give every slot back."""
         async with AsyncExitStack() as closing:
             if self.slots is not None:
                 closing.push_async_callback(self.slots.aclose)
@@ -95,8 +95,6 @@ class SharedParts:
             closing.push_async_callback(self.processes.sandbox.aclose)
             closing.push_async_callback(self.processes.aclose)
             closing.push_async_callback(self.connection.aclose)
-            if self.mcp is not None:
-                closing.push_async_callback(self.mcp.aclose)
             if self.board is not None:
                 closing.callback(self.board.close)
 

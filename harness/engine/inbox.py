@@ -1,5 +1,8 @@
 """Results from the background, in one queue. Each is recorded and reaches the model exactly once.
 
+A message delivers all that waits, in the order of `ORDER`; of a kind, the oldest comes first. What the user types comes
+before it (`engine.steering`), and a scheduled prompt after it, in a turn of its own.
+
     arrive ──▶ Arrived in the journal, waits ──▶ a message in the history ──▶ Delivered in the journal
 
 The message comes before the mark. After a crash between the two, the message itself shows that they were delivered: it
@@ -7,8 +10,17 @@ held every result that waited.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from harness.events import ArrivalKind, Arrived, Delivered, Event, MessageAdded, Origin
+
+ORDER = (
+    (ArrivalKind.AGENT_ENDED,),
+    (ArrivalKind.COMMAND_ENDED, ArrivalKind.COMMAND_QUIET, ArrivalKind.COMMAND_LINES),
+    (ArrivalKind.TASK_READY, ArrivalKind.MAIL, ArrivalKind.NOTE),
+    (ArrivalKind.SCHEDULED,),
+)
+"""What the model reads first: results that it has asked for, then what others have to say, then the clock."""
 
 
 def _nothing() -> None:
@@ -56,8 +68,8 @@ class Inbox:
 
     def next(self, *, scheduled: bool) -> tuple[Arrived, ...]:
         """What one message delivers: all results, and the oldest scheduled prompt only between two turns."""
-        prompts = [one for one in self.waiting if one.kind is ArrivalKind.SCHEDULED]
-        return (*(one for one in self.waiting if one.kind is not ArrivalKind.SCHEDULED), *prompts[: int(scheduled)])
+        *results, prompts = ([one for one in self.waiting if one.kind in kinds] for kinds in ORDER)
+        return (*chain.from_iterable(results), *prompts[: int(scheduled)])
 
     def deliver(self, delivered: Sequence[Arrived]) -> None:
         """Mark these as delivered.

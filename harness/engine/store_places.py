@@ -50,10 +50,10 @@ def stores_line(settings: Settings) -> str:
     return f"{without_passwords(database.where).replace('The', 'the', 1)} (HARNESS_FLEET_URL)"
 
 
-def store_clock() -> Clock:
-    """The clock by which all users of a store count: that of the database, else that of this machine."""
+def store_clock(own: Clock | None = None) -> Clock:
+    """The clock by which all users of a store count: that of the database, else `own`, or that of this machine."""
     database = fleet()
-    return SystemClock() if database is None else database.clock
+    return (own or SystemClock()) if database is None else database.clock
 
 
 def slots_place(settings: Settings) -> Place:

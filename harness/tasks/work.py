@@ -131,6 +131,10 @@ class TaskWork:
         self._count(found)
         return found
 
+    async def counts(self) -> BoardCounted:
+        """How many tasks are in each state. Raises BoardError."""
+        return counts(await self.tasks())
+
     async def listed(self, most: int) -> str:
         """The board as a tree of at most so many lines, folded as it was last."""
         return "\n".join(tree_lines(await self.tasks(), most, self._folded))

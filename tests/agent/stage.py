@@ -438,6 +438,6 @@ class Sessions:
         self.loaded = loaded
         self.server = server
 
-    async def open(self, opening: Opening | None = None, **more: Any) -> Session:
+    async def open(self, opening: Opening | None = None, asker: Asker | None = None, **more: Any) -> Session:
         """A new one, or one that is gone on with; `more`: what `open_session` takes."""
-        return await open_session(self.loaded, NoAsker(), opening, clock=PassingClock(), **more)
+        return await open_session(self.loaded, asker or NoAsker(), opening, clock=PassingClock(), **more)

@@ -82,6 +82,24 @@ def test_whatever_happens_or_dies_every_recorded_arrival_is_delivered_exactly_on
     assert [arrived.number for arrived in arrivals] == sorted({arrived.number for arrived in arrivals})
 
 
+IN_WORDS = ["agent_ended", "command_ended command_quiet command_lines", "task_ready mail note"]
+"""What is read before what, said once more."""
+
+
+@given(st.lists(st.sampled_from(ArrivalKind)), st.booleans())
+def test_a_message_has_all_results_by_kind_and_of_a_kind_the_oldest_first(
+    kinds: list[ArrivalKind], scheduled: bool
+) -> None:
+    incoming, wanted = Inbox(lambda _: None), list[int]()
+    for kind in kinds:
+        incoming.arrive(kind, "x", "y")
+    for words in IN_WORDS:
+        wanted += [number for number, kind in enumerate(kinds, 1) if kind in words.split()]
+    prompts = [number for number, kind in enumerate(kinds, 1) if kind is SCHEDULED]
+    wanted += prompts[:1] if scheduled else []
+    assert [one.number for one in incoming.next(scheduled=scheduled)] == wanted
+
+
 def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:
     def hear(event: Event) -> None:
         if isinstance(event, Arrived) and event.source == "b1":

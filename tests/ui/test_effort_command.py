@@ -15,6 +15,7 @@ from harness.ui.commands.commands import run_command, works_any_time
 from harness.ui.commands.results import ShowText
 from harness.ui.panel.fold import PanelFold
 from tests.agent.stage import played, says, settings_of
+from tests.ui.commands.shown import shown_by
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +48,7 @@ async def test_it_shows_and_sets_the_effort_and_says_that_the_cache_begins_again
             assert said("/effort low", session) == "effort: low, unchanged"
             await played(session.run("Is it?"))
             assert said("/effort max", session).endswith("from the next prompt on; this restarts the prompt cache")
-            assert "effort       max" in said("/status", session)
+            assert "effort       max" in await shown_by("/status", session)
             await played(session.run("And?"))
             assert "max" in facts(session)
             said("/effort default", session)

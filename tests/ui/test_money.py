@@ -11,8 +11,6 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
 from harness.ui.app.activity import status_of
-from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import ShowText
 from harness.ui.lines.events import ending_line, line_of
 from harness.ui.lines.line import priced
 from harness.ui.lines.reports import cache_miss_line
@@ -20,6 +18,7 @@ from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.model_lines import spent
 from harness.ui.plain.headless import result
 from tests.agent.stage import played, says, settings_of
+from tests.ui.commands.shown import shown_by
 
 pytestmark = pytest.mark.anyio
 
@@ -28,12 +27,6 @@ SCRIPT = (
     f'[server]\nmodels = ["{UNKNOWN}", "claude-opus-5-5"]\n'
     + says("Yes.", usage="{ input_tokens = 100000, output_tokens = 5000 }") * 2
 )
-
-
-def said(command: str, session: Session) -> str:
-    answer = run_command(command, session)
-    assert isinstance(answer, ShowText)
-    return answer.text
 
 
 async def one_turn(session: Session, panel: PanelFold) -> TurnEnded:
@@ -60,11 +53,12 @@ async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_
             assert "cost unknown" in shown(session, panel)
             assert "cost unknown" in on_panel(panel)
             assert "cost unknown" in str(ending_line(end))
-            assert "cost unknown" in said("/status", session)
-            cost = said("/cost", session)
+            assert "cost unknown" in await shown_by("/status", session)
+            cost = await shown_by("/cost", session)
             assert "\ncost unknown\n" in cost
             assert '1 request without a known price; set one as [prices."NAME"]' in cost
-            everything = (shown(session, panel), on_panel(panel), str(ending_line(end)), cost, said("/status", session))
+            status = await shown_by("/status", session)
+            everything = (shown(session, panel), on_panel(panel), str(ending_line(end)), cost, status)
             assert not any("$" in text for text in everything)
 
             session.models.select("claude-opus-5-5")
@@ -72,7 +66,7 @@ async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_
             assert result(end, session.id)["total_cost_usd"] == pytest.approx(0.5)
             assert "at least $0.50" in shown(session, panel)
             assert "≥ $0.50" in on_panel(panel)
-            assert "at least $0.50" in said("/cost", session)
+            assert "at least $0.50" in await shown_by("/cost", session)
             assert "$0.50" in str(ending_line(end))
 
 

@@ -207,6 +207,11 @@ class ScheduleRunner:
         """One line for each job. Raises ScheduleError."""
         return "\n".join(listed((await self.jobs()).values(), self._next_times)) or NO_JOBS
 
+    async def upcoming(self) -> tuple[str, ...]:
+        """The next time of each job that can fire in this session, with its id. Raises HarnessError."""
+        jobs = [job for job in (await self.jobs()).values() if not job.paused]
+        return tuple(f"{job.id} {time}" for job in jobs for time in self._next_times(job, 1))
+
     def described(self, job: ScheduledJob) -> str:
         """What a new job does, in sentences."""
         return described(job, self._next_times)
@@ -435,7 +440,7 @@ def local_zone(environ: Iterable[tuple[str, str]] = ()) -> ZoneInfo:
 
 def schedule_of(core: AgentCore, inbox: Inbox) -> ScheduleRunner:
     """The scheduled prompts of a session and its project."""
-    clock = store_clock()  # other sessions read these moments as well
+    clock = store_clock(core.clock)  # other sessions read these moments as well
     place, report = schedule_place(core.settings), core.shared.notices.append
     store = ScheduleStore(place, this_process(core.session), clock=clock, report=report)
     return ScheduleRunner(store, inbox, clock, emit=core.conversation.emit, zone=local_zone(os.environ.items()))

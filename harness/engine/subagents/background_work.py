@@ -193,7 +193,7 @@ class BackgroundWork:
                 self._conversation.emit(Notice("warning", str(error)))
 
     async def aclose(self) -> None:
-        """End all of it, with every process of the program."""
+        """End all of it, with every process of the program: first what starts something new, then what runs."""
         async with AsyncExitStack() as closing:
             closing.push_async_callback(self.commands.admission.aclose)
             if self._schedule is not None:
@@ -204,10 +204,14 @@ class BackgroundWork:
             closing.push_async_callback(self.subagents.admission.aclose)
             if self._team is not None:
                 closing.push_async_callback(self._team.aclose)
+            if self._schedule is not None:
+                closing.push_async_callback(self._schedule.stop)
 
     async def _end(self) -> None:
         """End everything at the same time: what resists takes seconds, and they must not add up."""
-        ends = (self.subagents.aclose(), self.commands.aclose(), self._processes.aclose())
+        servers = self._core.shared.mcp
+        mcp = () if servers is None else (servers.aclose(),)  # before its processes: else it would start them again
+        ends = (self.subagents.aclose(), self.commands.aclose(), *mcp, self._processes.aclose())
         for error in await asyncio.gather(*ends, return_exceptions=True):
             if isinstance(error, BaseException):
                 raise error

@@ -11,11 +11,10 @@ from harness.session import AdmissionStatus, CommandRow, Session, SubagentRow
 from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
 from harness.ui.folds.work import SubagentActivity, SubagentView, end_word, subagent_view
 from harness.ui.lines.line import priced, seconds
+from harness.ui.lines.reports import one_line
 
 MOST_ROWS = 30
 """Rows of a list; the rest are counted."""
-WIDEST = 60
-"""Characters of a task or a command line in a list."""
 
 
 def agents(session: Session, argument: str) -> CommandResult:
@@ -41,7 +40,7 @@ def background(session: Session, argument: str) -> CommandResult:
             return ShowText("\n".join(_command_list(session, time.time())))
         case ["keep", id]:
             row = session.background.commands.hand_over(id)
-            what = f"{row.id} ({_short(row.line)}) outlives the program, as process {row.pid}"
+            what = f"{row.id} ({one_line(row.line)}) outlives the program, as process {row.pid}"
             return ShowText(f"{what}; you have to stop it yourself. Its output: {row.output}")
         case ["follow", id]:
             followed = session.background.commands.follow(id)
@@ -81,7 +80,7 @@ def _listed(lines: Sequence[str], admission: Iterable[str], *, none: str, hint: 
 
 def _line(id: str, state: str, what: str, facts: Iterable[str]) -> str:
     known = ", ".join(facts)
-    return f"  {id:<5} {state:<12} {_short(what)}" + (f" ({known})" if known else "")
+    return f"  {id:<5} {state:<12} {one_line(what)}" + (f" ({known})" if known else "")
 
 
 # ── tasks ───────────────────────────────────────────────────────────────────────────────────────
@@ -188,7 +187,7 @@ def _facts(one: SubagentView, now: float) -> Iterator[str]:
     if one.ended is not None:
         yield counted(one.ended.steps, "step")
     elif one.moved is not None:
-        yield from (_short(one.moved.doing), f"step {one.moved.step}")
+        yield from (one_line(one.moved.doing), f"step {one.moved.step}")
     if one.ended or one.moved:
         yield f"{one.tokens:,} tokens"
     if one.cost:
@@ -258,8 +257,3 @@ def _admission(pools: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterato
             )
             counted = [f"{number:,} {words}" for number, words in counts if number]
             yield "; ".join((f"{len(status.running)} of {status.limits.max_concurrent} running", *counted))
-
-
-def _short(text: str) -> str:
-    line = " ".join(visible(text).split())
-    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"

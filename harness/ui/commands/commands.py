@@ -290,7 +290,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     (
         "Sessions",
         (
-            SlashCommand("status", "", "session, model, folder, journal", session_commands.status),
+            SlashCommand("status", "", "session, model, folder, what runs, what wakes it", session_commands.status),
             SlashCommand("config", "", "settings that differ from their defaults", session_commands.config),
             SlashCommand("doctor", "[--online]", "check settings, key, address and tools", session_commands.doctor),
             SlashCommand("sessions", "[TEXT]", "list the sessions, or find a text in them", session_commands.sessions),

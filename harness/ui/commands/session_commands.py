@@ -26,7 +26,7 @@ from harness.ui.commands.results import (
 )
 from harness.ui.folds.model import limit_in_words
 from harness.ui.lines.line import dollars, priced
-from harness.ui.lines.reports import cache_miss_line, exits_in_words
+from harness.ui.lines.reports import cache_miss_line, exits_in_words, work_facts
 from harness.ui.lines.sessions import hit_lines, session_lines
 
 OWN = "the model's default"
@@ -184,11 +184,11 @@ def export(session: Session, argument: str) -> CommandResult:
 
 
 def status(session: Session, argument: str) -> CommandResult:
-    """The facts of the session."""
-    return ShowText(_facts(session))
+    """The facts of the session, what runs in it, and what will begin its next turn."""
+    return StartTask(_facts(session))
 
 
-def _facts(session: Session) -> str:
+async def _facts(session: Session) -> str:
     settings, (tokens, window) = session.settings, session.context.size
     facts: dict[str, object] = {
         "session": f"{session.id}, {counted(session.conversation.turn, 'turn')}",
@@ -198,17 +198,21 @@ def _facts(session: Session) -> str:
         "permissions": MODES[session.permissions.mode],
         "sandbox": session.sandbox.in_words,
         "context": f"about {tokens:,} of {window:,} tokens",
-        "spent": priced(session.conversation.spend.cost_usd, session.conversation.spend.unpriced),
+        "spent": _spent(session),
         "journal": session.path,
         "shared": session.stores,
     }
     if limits := [f"{model}: {limit_in_words(one)}" for model, one in session.endpoints.limits.items()]:
         facts["limits"] = "; ".join(limits)
-    if session.background.has_team and (members := session.background.team.counted):
-        facts["team"] = members
+    facts |= await work_facts(session)
     if session.processes.counts.started:
         facts["processes"] = exits_in_words(session.processes.counts)
     return "\n".join(f"  {name:<12} {value}" for name, value in facts.items())
+
+
+def _spent(session: Session) -> str:
+    spend, budget = session.conversation.spend, session.settings.max_budget_usd
+    return priced(spend.cost_usd, spend.unpriced) + (f" of ${budget:,.2f}" if budget is not None else "")
 
 
 def config(session: Session, argument: str) -> CommandResult:
@@ -267,7 +271,9 @@ async def _doctor(session: Session, flags: list[str]) -> str:
             await process.wait()
     sections = (printed or complaint).decode(errors="replace").rstrip().split("\n\n")
     report = "\n\n".join(section for section in sections if not section.startswith("Terminal\n"))  # it had pipes
-    return f"This session\n{_facts(session)}\n\n{report}\n\nFlags given to this program do not count in the report."
+    return (
+        f"This session\n{await _facts(session)}\n\n{report}\n\nFlags given to this program do not count in the report."
+    )
 
 
 def exit(session: Session, argument: str) -> CommandResult:  # noqa: A001 (the name of the command)

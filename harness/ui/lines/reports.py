@@ -2,16 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from textwrap import wrap
 
 from harness.base.external_text import counted, visible
 from harness.base.files import home_folder
 from harness.base.version import __version__
-from harness.events import CacheMissed, PlanItem, Rung, StuckReported
+from harness.events import BoardCounted, CacheMissed, PlanItem, Rung, StuckReported
 from harness.session import RUNGS, ExitCounts, Session, described
 from harness.settings import LoadedSettings
-from harness.ui.folds.work import how_far
+from harness.ui.folds.work import SubagentActivity, how_far, subagent_view
 from harness.ui.lines.line import Line, Tone, seconds
 
 WIDTH = 100
@@ -78,6 +79,57 @@ def resumed(session: Session) -> Iterator[Line]:
         yield Line("!", f"{counted(session.skipped_lines, 'line')} of its journal could not be read", Tone.TROUBLE)
     if before.interrupted:
         yield Line("!", "its last turn was cut off; /retry continues it", Tone.TROUBLE)
+
+
+# ── what a session does ─────────────────────────────────────────────────────────────────────────
+
+
+async def work_facts(session: Session) -> dict[str, str]:
+    """What runs, what waits to be read, and what will begin a turn; what there is none of is left out.
+
+    Raises HarnessError where the task board or the schedule cannot be read.
+    """
+    background, tasks = session.background, session.tasks
+    commands = [f"{row.id} {one_line(row.line)}" for row in background.commands.rows if row.end is None]
+    rows = (row for row in session.subagents.rows if subagent_view(row).state is not SubagentActivity.ENDED)
+    agents = [f"{row.id} {one_line(row.task)}" for row in rows]
+    counts = await tasks.counts() if tasks is not None else None
+    jobs = await background.schedule.upcoming() if background.scheduling else ()
+    facts = {
+        "runs": ", ".join((*agents, *commands)),
+        "team": background.team.counted if background.has_team else "",
+        "tasks": "" if counts is None else ", ".join(_counts(counts)),
+        "servers": ", ".join(one.line.strip() for one in session.mcp.servers) if session.mcp is not None else "",
+        "to read": ", ".join(f"{number} {kind}" for kind, number in _to_read(session).items()),
+        "wakes it": ", ".join((*_wakes(session), *jobs)) or "only you",
+    }
+    return {name: visible(text) for name, text in facts.items() if text}
+
+
+def one_line(text: str, widest: int = 60) -> str:
+    """The beginning of a text, in at most `widest` characters."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= widest else line[: widest - 1] + "…"
+
+
+def _counts(tasks: BoardCounted) -> Iterator[str]:
+    counts = ((field.name.replace("_", " "), getattr(tasks, field.name)) for field in fields(tasks))
+    return (f"{number} {state}" for state, number in counts if number)
+
+
+def _to_read(session: Session) -> Counter[str]:
+    """What the model reads next, by kind, in its order."""
+    arrived = session.inbox.next(scheduled=True)
+    return Counter(["from you"] * len(session.steering.waiting) + [one.kind.replace("_", " ") for one in arrived])
+
+
+def _wakes(session: Session) -> Iterator[str]:
+    """What can begin a turn without the user and the clock, besides what waits already."""
+    background = session.background
+    if background.agents_work:
+        yield "the end of an agent, or its mail"
+    if any(row.end is None for row in background.commands.rows):
+        yield "the end of a command"
 
 
 def short(path: Path) -> str:
