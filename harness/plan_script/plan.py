@@ -17,6 +17,11 @@ from typing import Any, Protocol
 from harness.base.errors import HarnessError
 from harness.events import AgentEnd, Json, ScriptResult
 
+_OWN_TASK = (
+    "The script used its plan in a task of its own (asyncio.gather, create_task, a TaskGroup, a thread). What happens "
+    "there has no order that --resume could repeat; run branches by `await plan.parallel(…)`."
+)
+
 
 class AgentFailed(Exception):  # noqa: N818 (an end of an agent, which a script may take for a value)
     """An agent ended without an answer, or with one that does not fit its schema."""
@@ -83,6 +88,8 @@ class _Branch:
     time: float
     """Of the last result that it has seen; Unix time."""
     calls: int = 0
+    task: "asyncio.Task[Any] | None" = None
+    """What runs it; None: anything may."""
 
     def next(self) -> str:
         self.calls += 1
@@ -127,6 +134,15 @@ class Plan:
         self._runner = runner
         self._seed = seed
         self._root = self._begun("", began)
+        self._misused: HarnessError | None = None
+
+    async def run(self, main: "Main") -> Any:
+        """What `main` returns. Raises what it raises, and HarnessError if a task of its own has called the plan."""
+        self._root.task = asyncio.current_task()
+        answer = await main(self)
+        if self._misused is not None:  # nobody may have awaited that task
+            raise self._misused
+        return answer
 
     def agent(
         self,
@@ -207,13 +223,25 @@ class Plan:
 
     @property
     def _branch(self) -> _Branch:
-        return _BRANCH.get() or self._root
+        branch = _BRANCH.get() or self._root
+        if branch.task not in (None, _current_task()):
+            self._misused = HarnessError(_OWN_TASK)
+            raise self._misused
+        return branch
 
     def _begun(self, position: str, time: float) -> _Branch:
         return _Branch(position, Random(f"{self._seed}:{position}"), time)
 
 
+def _current_task() -> "asyncio.Task[Any] | None":
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # in another thread
+        return None
+
+
 async def _in(branch: _Branch, call: Awaitable[Any]) -> Any:
+    branch.task = asyncio.current_task()
     _BRANCH.set(branch)
     return await call
 

@@ -168,7 +168,7 @@ class CountingRunner:
     async def count(self, main: Main, plan: Plan) -> bool:
         """Run the script; True: to its end, so that all its agents are counted."""
         with suppress(Exception, SystemExit, Unanswered):  # a mistake in the script shows when it runs
-            await main(plan)
+            await plan.run(main)
             return True
         return False
 
@@ -176,7 +176,7 @@ class CountingRunner:
 async def led_by(load: Callable[[], Main], plan: Plan, file: Path) -> LedEnd:
     """Run a script and say how it ended, whatever it does."""
     try:
-        return TransitionCode.COMPLETED, "the plan has ended", _text(await load()(plan))
+        return TransitionCode.COMPLETED, "the plan has ended", _text(await plan.run(load()))
     except AgentFailed as failed:
         spent = "budget" in failed.reason and failed.end is AgentEnd.LIMIT
         code = TransitionCode.BUDGET_EXHAUSTED if spent else _CODES.get(failed.end, TransitionCode.MODEL_ERROR)

@@ -158,6 +158,40 @@ async def test_what_a_changed_script_asks_for_runs_again_and_only_that(place: Pl
     assert again.err.count("started") == again.err.count("✓") == 2
 
 
+OWN_TASKS = """
+import asyncio, threading
+async def two(plan):
+    return [await plan.agent("list the files"), await plan.agent("list the files")]
+async def main(plan):
+    """
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return await asyncio.gather(two(plan), two(plan))",
+        "await asyncio.gather(two(plan), two(plan), return_exceptions=True)",
+        "asyncio.create_task(two(plan))\n    await plan.agent('list the files')",
+        "await plan.parallel(asyncio.wait([asyncio.create_task(two(plan))]))",
+        "await asyncio.to_thread(lambda: plan.random.random())",
+    ],
+)
+async def test_a_plan_that_is_used_in_tasks_of_the_script_says_what_to_do(place: Place, body: str) -> None:
+    ended = await ran(place, f"{OWN_TASKS}{body}")
+    assert (ended.code, ended.out) == (1, "")
+    assert "The script used its plan in a task of its own" in ended.err
+    assert "run branches by `await plan.parallel(" in ended.err
+
+
+async def test_calls_that_the_script_makes_in_its_order_may_be_gathered(place: Place) -> None:
+    gathered = (
+        f"{OWN_TASKS}return await asyncio.gather(plan.agent('list the files'), plan.agent('count the lines of b.md'))"
+    )
+    one, two = await ran(place, gathered), await run(place, "run", "plan.py")
+    assert (one.code, one.out) == (0, two.out), one.err
+    assert "b.md" in json.loads(one.out)[1]
+
+
 FAILS = """
 from harness.plan_script import AgentFailed
 

@@ -4,7 +4,7 @@ A subagent has its own history, breakers, failure budget and loop detection, wit
 what it shares with its parent.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -40,9 +40,17 @@ class ParentAgent(Protocol):
 class RecordedSubagent:
     """A subagent and the journal with its events."""
 
-    def __init__(self, agent: ParentAgent, id: str, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
-        """`warn` is called when the end of the journal cannot be written."""
+    def __init__(
+        self,
+        agent: ParentAgent,
+        id: str,
+        kept: Journal | None,
+        warn: Callable[[JournalError], None],
+        ending: Callable[[], None] | None,
+    ) -> None:
+        """`warn` is called when the end of the journal cannot be written, `ending` when the task has ended."""
         self._agent = agent
+        self._ending = ending
         self._id = id
         self._kept = kept
         self._warn = warn
@@ -72,6 +80,8 @@ class RecordedSubagent:
     async def aclose(self) -> tuple[SurvivingProcess, ...]:
         """Close the agent and its journal, and end what its commands left running; returns those processes."""
         try:
+            if self._ending is not None:
+                self._ending()
             await self._agent.aclose()
             return await self._agent.parts.core.shared.processes.end_left(self._id)
         finally:
@@ -125,9 +135,11 @@ class SubagentFactory:
                 )
             agent.parts.breakers.announce()
             agent.parts.loops.announce()
-            _copy_open_breakers(parent, agent.parts)
+            given = _copy_open_breakers(parent, agent.parts, probed=spec.seat is not None)
             undo.pop_all()
-        return RecordedSubagent(agent, spec.agent, kept, self._warn)
+        led = spec.seat is not None and settings.workspace == parent.core.settings.workspace
+        ending = partial(_return_breakers, agent.parts, parent, given) if led else None
+        return RecordedSubagent(agent, spec.agent, kept, self._warn, ending)
 
     def _settings(self, conversation: Conversation, spec: SubagentSpec) -> Settings:
         """Those of the parent with the limits of one task, on top of what earlier tasks have cost (of a member: of all
@@ -195,10 +207,31 @@ class SubagentFactory:
             conversation.emit(Notice("warning", f"what agents do is not kept: {error}"))
 
 
-def _copy_open_breakers(parent: AgentParts, child: AgentParts) -> None:
-    """Copies open breakers to the subagent so it does not rediscover failures."""
-    registry = parent.breakers.registry
-    for row in registry.rows():
-        if row.state is not BreakerState.CLOSED and child.breakers.registry.knows(row.tool):
-            isolated = registry.breaker(row.tool).isolated
-            child.breakers.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, row.tool)
+def _copy_open_breakers(parent: AgentParts, child: AgentParts, *, probed: bool) -> tuple[str, ...]:
+    """Copies open breakers to the subagent so it does not rediscover failures; returns their names.
+
+    `probed`: its first call of such a tool is a probe, because its lead may take no steps in which to probe it.
+    """
+    registry, known = parent.breakers.registry, child.breakers.registry
+    given = tuple(row.tool for row in registry.rows() if row.state is not BreakerState.CLOSED and known.knows(row.tool))
+    for tool in given:
+        isolated = registry.breaker(tool).isolated
+        child.breakers.command(BreakerCommand.ISOLATE if isolated or probed else BreakerCommand.TRIP, tool)
+        if probed and not isolated:
+            child.breakers.command(BreakerCommand.RELEASE, tool)
+    return given
+
+
+def _return_breakers(child: AgentParts, parent: AgentParts, given: Collection[str]) -> None:
+    """Tells the lead which tools the breakers of a member or of a plan's agent have opened or closed again, so that the
+    next one does not rediscover it."""
+    ours = parent.breakers.registry
+    for row in child.breakers.registry.rows():
+        isolated = child.breakers.registry.breaker(row.tool).isolated
+        if not ours.knows(row.tool) or isolated or ours.breaker(row.tool).isolated:
+            continue
+        known = ours.breaker(row.tool).state
+        if row.state is BreakerState.OPEN and known is BreakerState.CLOSED:
+            parent.breakers.command(BreakerCommand.TRIP, row.tool)
+        elif row.state is BreakerState.CLOSED and known is not BreakerState.CLOSED and row.tool in given:
+            parent.breakers.command(BreakerCommand.RESET, row.tool)

@@ -21,6 +21,7 @@ from harness.events import (
     TransitionCode,
 )
 from harness.journal import Journal, read
+from harness.plan_script.runner import _PlanSeat
 from harness.session import Opening
 from tests.agent.stage import KEY, Played, calls, fails, played, run, says, sessions
 from tests.agent.test_agents import ends, of_subagent, on_stage, result, task
@@ -153,6 +154,35 @@ async def test_a_subagent_begins_with_the_open_breakers_of_its_parent(tmp_path: 
         (started,) = [record.event for record in recorded if isinstance(record.event, SessionStarted)]
         assert (started.session_id, started.workspace) == ("a1", str(here.agent.core.settings.workspace))
         assert await subagent.aclose() == ()
+
+
+async def test_what_the_breakers_of_a_led_agent_learn_comes_back_to_its_lead(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, "") as here:
+        lead, elsewhere = here.agent.parts.breakers, tmp_path / "elsewhere"
+        elsewhere.mkdir()
+
+        async def works(
+            agent: str, command: BreakerCommand | None, *, led: bool = True, tree: Path | None = None
+        ) -> str:
+            seat = _PlanSeat(here.agent.conversation) if led else None
+            spec = SubagentSpec(agent, ("bash", "grep"), NoAsker(), again=False, seat=seat, workspace=tree)
+            subagent = SubagentFactory(here.agent).create(spec)
+            own = subagent._agent.parts.breakers
+            (row,) = [one for one in own.registry.rows() if one.tool == "bash"]
+            begun = "probed" if row.probe_at == own.registry.step else row.state
+            if command is not None:
+                own.command(command, "bash")
+            await subagent.aclose()
+            return f"{begun} {lead.registry.breaker('bash').state}"
+
+        assert await works("a1", BreakerCommand.TRIP, led=False) == "closed closed"
+        assert await works("a2", BreakerCommand.TRIP, tree=elsewhere) == "closed closed"
+        assert await works("a3", BreakerCommand.ISOLATE) == "closed closed"
+        assert await works("a4", BreakerCommand.TRIP) == "closed open"
+        assert await works("a5", None) == "probed open"
+        assert await works("a6", BreakerCommand.RESET) == "probed closed"
+        lead.command(BreakerCommand.ISOLATE, "bash")
+        assert await works("a7", BreakerCommand.RESET) == "open open"
 
 
 @pytest.mark.stories
