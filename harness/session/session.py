@@ -20,6 +20,7 @@ from harness.base.secrets import Secret
 from harness.definitions import CommandFile, tools_named
 from harness.engine.build.from_settings import commands_for, retirements, secrets_of
 from harness.engine.core import web_access
+from harness.engine.fleet_status import fleet_status, status_lines
 from harness.engine.model.context_report import ContextReport
 from harness.engine.repository import Changes, changes_since, local_changes
 from harness.engine.rewind.rewind import Rewinder
@@ -397,6 +398,10 @@ class Session:
     def sandbox(self) -> SandboxState:
         """What holds the commands of the model."""
         return self.processes.sandbox.state
+
+    async def fleet_status(self) -> str:
+        """The status of the fleet, as `harness fleet status` prints it. Raises HarnessError."""
+        return "\n".join(status_lines(await in_thread(partial(fleet_status, self.settings))))
 
     async def sandbox_report(self) -> SandboxReport:
         """The sandbox as it is now: state, hosts, what is hidden."""

@@ -1,19 +1,32 @@
 """Tasks of a fleet on Postgres: whole transactions, a fence for each start, one job of the queue for each task."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from importlib import resources
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.events import MailKind
 from harness.fleet.database import FleetDatabase
 from harness.fleet.schema import FleetError, queue_settings
 from harness.fleet.tasks import FenceLost, FleetTaskRefused, FleetTasks, FleetWorker
-from harness.policies.fleet.task import MOST_ATTEMPTS, FleetDraft, FleetState, TaskOutcome
+from harness.policies.fleet import task as decisions
+from harness.policies.fleet.task import (
+    MOST_ATTEMPTS,
+    FleetDraft,
+    FleetRefusal,
+    FleetState,
+    FleetTask,
+    TaskOutcome,
+)
 from harness.team.mail import SqliteMail
-from tests.fleet.postgres import PASSWORD, initialized, new_scope, shared_server
+from tests.fleet.postgres import PASSWORD, initialized, needs_postgres, new_scope, shared_server
 
 DONE = TaskOutcome(FleetState.DONE, "It is done.", "harness/fleet/x", 0.25, 1200)
 
@@ -193,3 +206,60 @@ def test_an_older_schema_is_refused_and_init_adds_what_it_lacks_for_the_same_rol
     finally:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)", "postgres")
         server.execute('DROP ROLE "an older worker"', "postgres")
+
+
+def pair(
+    tasks: FleetTasks, kind: str, task: FleetTask, known: dict[str, FleetTask], fence: int, outcome: TaskOutcome
+) -> tuple[decisions.Changed | FleetRefusal, Callable[[], FleetTask]]:
+    """What the policy decides, and the step of the store."""
+    match kind:
+        case "submit":
+            return decisions.submit(task, known, 0.0), partial(tasks.submit, task.draft)
+        case "begin":
+            return decisions.begin(task, "w", "m", known, 0.0), partial(tasks.begin, task.id, "w", "m")
+        case "finish":
+            return decisions.finish(task, fence, outcome, known, 0.0), partial(tasks.finish, task.id, fence, outcome)
+        case "give_back":
+            return decisions.give_back(task, fence, "r", 0.0), partial(tasks.give_back, task.id, fence, "r")
+        case _:
+            return decisions.cancel(task, known, 0.0), partial(tasks.cancel, task.id)
+
+
+@needs_postgres
+@settings(max_examples=4)
+@given(st.integers(0, 2**32))
+def test_each_step_writes_what_the_policy_decides(seed: int) -> None:
+    random, scope = Random(seed), new_scope()
+    known: dict[str, FleetTask] = {}
+    with closing(FleetTasks(FleetDatabase(shared_server().url), scope=scope)) as tasks:
+        for _ in range(40):
+            kind = random.choice(("submit", "begin", "begin", "finish", "give_back", "cancel"))
+            id = random.choice(list(known)) if known and kind != "submit" else "new"
+            needs = tuple(random.sample(list(known)[-4:], min(len(known), random.choice((0, 1, 2)))))
+            draft = FleetDraft("x", priority=random.choice((0, 1)), needs=needs)
+            task = known.get(id, FleetTask("new", draft))
+            fence = task.fence - (random.random() < 0.2)
+            outcome = TaskOutcome(FleetState.FAILED if random.random() < 0.3 else FleetState.DONE, "text")
+            decided, step = pair(tasks, kind if id in known else "submit", task, known, fence, outcome)
+            actual: FleetTask | None
+            try:
+                actual = step()
+            except (FenceLost, FleetTaskRefused):
+                actual = None
+            if isinstance(decided, FleetRefusal):
+                assert actual is None or actual == tasks.get(id)  # a finish that is said again
+            else:
+                assert actual is not None or decided[0].state is FleetState.FAILED
+                changed = [replace(one, id=actual.id) if actual and one.id == "new" else one for one in decided]
+                known |= {one.id: one for one in changed}
+            stored = tasks.all()
+            assert [replace(one, since=0.0, submitted=0.0) for one in stored] == [
+                replace(one, since=0.0, submitted=0.0) for one in known.values()
+            ]
+        live = {one.id for one in known.values() if one.state in (FleetState.QUEUED, FleetState.RUNNING)}
+        jobs = queued(scope)
+        assert len(jobs) == len(set(jobs))
+        assert live <= set(jobs)
+        assert not {one.id for one in known.values() if one.state in (FleetState.CANCELLED, FleetState.BLOCKED)} & set(
+            jobs
+        )

@@ -107,6 +107,11 @@ def tasks(session: Session, argument: str) -> CommandResult:
             return StartTask(board.described(argument))
 
 
+def fleet(session: Session, argument: str) -> CommandResult:
+    """Show the machines, workers and tasks of the fleet."""
+    return StartTask(session.fleet_status())
+
+
 # ── schedule ────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -10,7 +10,7 @@ from harness.base.external_text import visible
 from harness.events import OWN_EFFORT, BreakerCommand, Effort, Event
 from harness.session import CommandFile, Session, Skill
 from harness.ui.commands import repository_commands, session_commands, tool_commands, worktree_commands
-from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
+from harness.ui.commands.background_commands import agents, background, cron, fleet, kill, tasks
 from harness.ui.commands.context_commands import checklist, context, hooks, memory, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
 from harness.ui.commands.suggestions import suggestion
@@ -358,6 +358,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 "scheduled prompts: list, add, change",
                 cron,
             ),
+            SlashCommand("fleet", "", "machines, workers and tasks of the fleet", fleet),
             SlashCommand(
                 "team", "[NAME|say NAME TEXT|stop NAME]", "list members, show one, write to it, or end it", team
             ),
