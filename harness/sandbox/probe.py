@@ -118,7 +118,11 @@ def _refusal(command: tuple[str, ...], pass_fds: tuple[int, ...] = ()) -> str:
         return f"it did not end within {TIME_LIMIT_S:g} s"
     except OSError as error:
         return str(error.strerror)
-    words = " ".join(ended.stderr.decode(errors="replace").replace("bwrap:", " ").split()).partition(" See <")[0]
+    words = (
+        " ".join(ended.stderr.decode(errors="replace").replace("bwrap:", " ").split())
+        .partition(" See <")[0]
+        .rstrip(".")
+    )
     return (words or f"exit code {ended.returncode}")[:_WORDS] if ended.returncode else ""
 
 

@@ -164,6 +164,14 @@ def test_submodules_linked_worktrees_and_links_to_hooks_count(home: Path) -> Non
     assert {str(workspace / path) for path in named[1:3]} <= {*from_tree.read_only}
 
 
+def test_settings_in_variables_count_as_far_as_their_number_says(home: Path) -> None:
+    workspace = repository(home / "w")
+    given = {"GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_VALUE_0": str(written(workspace / "own/x").parent)}
+    for count, counts in (("1", True), ("0", False), ("", False), ("x", False)):
+        look = places(home, workspace, None, **given, GIT_CONFIG_COUNT=count)
+        assert (str(workspace / "own") in look.look([str(workspace)]).obeyed) is counts
+
+
 @pytest.mark.parametrize("kind", ["cycle", "pipe", "many", "missing", "large", "nothing"])
 def test_hostile_settings_do_not_hang_the_look(home: Path, kind: str) -> None:
     workspace = repository(home / "w")

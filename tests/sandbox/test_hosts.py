@@ -82,10 +82,10 @@ def test_an_address_is_allowed_by_its_own_entry_only() -> None:
     ("text", "found"),
     [
         ("PyPI.org:443", ("pypi.org", 443)),
-        ("pypi.org.:443", ("pypi.org", 443)),
+        ("pypi.org.:65535", ("pypi.org", 65_535)),
         ("[::1]:80", ("::1", 80)),
         ("127.0.0.1:80", ("127.0.0.1", 80)),
-        *((text, None) for text in ("pypi.org", "pypi.org:0", "pypi.org:70000", ":443", "a..b:80", "a b:80", "::1:80")),
+        *((text, None) for text in ("pypi.org", "pypi.org:0", "pypi.org:65536", ":443", "a..b:80", "a b:80", "::1:80")),
         *((f"{text}:80", None) for text in ("2130706433", "0x7f000001", "127.1", "0177.0.0.1", "a@b", "[a]", "a\n")),
     ],
 )

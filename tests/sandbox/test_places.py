@@ -402,6 +402,7 @@ def test_sessions_side_by_side_agree_which_keys_are_visible(home: Path) -> None:
     told(workspace, ".env")
     assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [True, True]
     for file in memory.iterdir():
+        assert len(file.stem) == 32  # by which later versions find it
         file.unlink()
     assert [key in each.look([str(workspace)]).keys for each in (one, two)] == [True, True]
 
@@ -531,6 +532,23 @@ def test_what_git_or_a_key_should_be_and_is_none_is_not_waited_for(home: Path, n
     os.truncate(written(file), 2**40)
     if name == "index":
         assert tracked([str(workspace / ".git")], [str(workspace / "a.pem")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("history", "known", "found"),
+    [
+        ("branch: Created from origin/a", "refs/remotes/origin/a", "origin/a"),
+        ("branch: Created from refs/remotes/origin/a", "refs/remotes/origin/a", "origin/a"),
+        ("branch: Created from origin/a", "packed-refs", "origin/a"),
+        ("branch: Created from origin/b", "packed-refs", ""),
+        ("branch: Created from HEAD", "refs/remotes/origin/a", ""),
+        ("commit: Created from origin/a", "refs/remotes/origin/a", ""),
+    ],
+)
+def test_which_branch_of_a_remote_a_branch_was_made_from(tmp_path: Path, history: str, known: str, found: str) -> None:
+    written(tmp_path / "logs/refs/heads/new", f"{'0' * 40} {'1' * 40} Ada <a> 1 +0000\t{history}\nmore\n")
+    written(tmp_path / known, f"{'1' * 40} refs/remotes/origin/a\n")
+    assert made_from(str(tmp_path), "new") == found
 
 
 def test_links_that_cannot_be_read_are_no_trouble(home: Path) -> None:

@@ -190,6 +190,7 @@ sys.stdin = open(sys.argv[1])
         ("GET / HTTP/1.1", 400),
         ("GET ftp://a.example/ HTTP/1.1", 400),
         ("GET http://a@b.example/ HTTP/1.1", 400),
+        ("GET http://a..example/ HTTP/1.1", 400),
         ("CONNECT a.example HTTP/1.1", 400),
         ("CONNECT 2130706433:80 HTTP/1.1", 400),
         ("CONNECT a.example:443 HTTP/1.1\r\nBad Name: 1", 400),

@@ -5,10 +5,12 @@ import os
 import platform
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -332,6 +334,34 @@ async def test_where_the_sandbox_cannot_be_made_the_command_did_not_begin(
     assert sandbox.granted(WORK) is None
     assert sandbox.state.level is not SandboxLevel.FULL
     assert not (root / "new").exists()
+
+
+@full
+@pytest.mark.parametrize("starts", [True, False])
+async def test_nothing_of_a_command_stays_open_here(root: Path, starts: bool) -> None:
+    sandbox = Sandbox(roots=lambda _: (root,), search_path=os.environ["PATH"])
+    before = {*Path("/proc/self/fd").iterdir()}
+    entered = await sandbox.enter(LOOK, ("true",), cwd=root, environment={})
+    if starts:
+        with entered.start(partial(subprocess.Popen, entered.command, pass_fds=entered.pass_fds)) as child:
+            assert child.wait(60) == 0
+        assert await asyncio.to_thread(entered.is_empty, 20)
+    entered.close()
+    await until(lambda: {*Path("/proc/self/fd").iterdir()} <= before)
+    await sandbox.aclose()
+
+
+@full
+async def test_the_machine_is_tried_once_and_not_before_each_command(root: Path, program: Path) -> None:
+    program.rename(program.with_name("real"))
+    program.write_text('#!/bin/sh\necho >> "$(dirname "$0")/count"\nexec "$(dirname "$0")/real" "$@"\n')
+    program.chmod(0o755)
+    sandbox = Sandbox(roots=lambda _: (root,), search_path=str(program.parent))
+    assert sandbox.state.level is SandboxLevel.FULL
+    tried = program.with_name("count").read_text()
+    for _ in range(2):
+        assert sandbox.granted(WORK)
+    assert program.with_name("count").read_text() == tried
 
 
 @full
