@@ -221,7 +221,8 @@ class MarkedFiles:
                     links.append((kind, entry.path))
                 else:
                     marked[kind].append(entry.path)
-        return _Folder(stamp, tuple(folders), *map(tuple, marked.values()), tuple(links))
+        keys, obeyed, repositories = (tuple(paths) for paths in marked.values())
+        return _Folder(stamp, tuple(folders), keys, obeyed, repositories, tuple(links))
 
     def _kinds(self, path: str, *, is_folder: bool) -> Iterator[str]:
         if path.endswith("/.git"):
