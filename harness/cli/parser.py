@@ -140,6 +140,7 @@ def agent_parser() -> "ArgumentParser":
     )
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("-w", "--worktree", nargs="?", const="", metavar="NAME", help="work in a worktree, made where there is none")
+    add("--carry-changes", action="store_true", help="take your uncommitted changes into the new worktree")
     add("--append-system-prompt", metavar="TEXT", help="add this to the system prompt; @FILE: the text of a file")
     add("--add-dir", action="append", metavar="DIR", help="a further folder to read and change like the first")
     add("--mcp-config", action="append", metavar="FILE", help="MCP servers of this session, also as JSON")

@@ -91,7 +91,7 @@ def run_plan(options: Namespace, script: str, arguments: tuple[str, ...]) -> int
     sys.path.insert(0, str(file.parent))
     _started(made, loaded.settings, yes=options.yes)
     log, reread = open_log(loaded.settings, sys.stderr), partial(_settings, given, here)
-    opening = Opening(made.resume.stem if made.resume else None, worktree=options.worktree)
+    opening = Opening(made.resume.stem if made.resume else None, worktree=options.worktree, carry=options.carry_changes)
     form = OutputFormat(options.output_format or "text")
     lead = Lead(partial(_turn, made), ("harness", "run", script, "--resume"))
     streams = sys.stdout, sys.stderr

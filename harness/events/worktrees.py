@@ -19,7 +19,9 @@ class WorktreeEntered(Event):
     base: str
     """The commit that it began with."""
     uncommitted: int = 0
-    """Files of the user's own tree that differ from its commit, and so are not in this one."""
+    """Files of the user's own tree that differ from its commit."""
+    carried: bool = False
+    """They are in this one, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class Opening:
     """The checklist that it begins with."""
     worktree: str | None = None
     """The worktree that it works in, made where there is none; empty: a new one; None: that of a resumed session."""
+    carry: bool = False
+    """A new worktree has the user's uncommitted changes as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ async def open_session(
     try:
         settings = _with_choices_of(kept.state, loaded) if kept.resumes else loaded.settings
         worktree = opening.worktree if opening.worktree is not None else kept.state.worktree or None
-        entry = await worktrees.enter(settings, worktree, kept.journal.session_id)
+        entry = await worktrees.enter(settings, worktree, kept.journal.session_id, carry=opening.carry)
         masking = Masking((*loaded.secrets, *secrets_of(entry.settings, os.environ)))
         await _replayed(kept, observer, masking)
         recorder = Recorder(kept.journal, observer)

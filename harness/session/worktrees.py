@@ -34,8 +34,10 @@ class Entry:
     events: tuple[Event, ...] = ()
 
 
-async def enter(settings: Settings, name: str | None, session: str) -> Entry:
+async def enter(settings: Settings, name: str | None, session: str, *, carry: bool = False) -> Entry:
     """Enter the worktree with this name (empty: a new one; None: none), and report those that are left.
+
+    `carry`: a new one has the user's uncommitted changes as well.
 
     Raises WorktreeError.
     """
@@ -52,10 +54,10 @@ async def enter(settings: Settings, name: str | None, session: str) -> Entry:
             events.append(Notice("warning", f"worktrees could not be looked at: {error}"))
         if name is None:
             return Entry(settings, tuple(events))
-        tree = await worktrees.enter(name, copies=settings.worktree_files)
+        tree = await worktrees.enter(name, copies=settings.worktree_files, carry=carry)
         there = settings.model_copy(update={"workspace": worktrees.workspace_in(tree)})
-        uncommitted = await worktrees.uncommitted()
-        entered = WorktreeEntered(tree.name, str(there.workspace), tree.branch, tree.base, uncommitted)
+        mine = await worktrees.uncommitted()
+        entered = WorktreeEntered(tree.name, str(there.workspace), tree.branch, tree.base, mine, carried=carry)
         return Entry(there, (*events, entered))
 
 

@@ -21,6 +21,7 @@ from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOu
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, held, unasked
 from harness.processes.search_path import own_search_path
+from harness.processes.tree_variables import with_number
 from harness.sandbox import ProfileName, SandboxDenial
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
@@ -176,7 +177,7 @@ def shell_environment(
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
     inherit = {ProfileName.LOOK: unasked, ProfileName.WORK: held, ProfileName.FREE: as_read}[profile]
-    return {"PYTHONUNBUFFERED": "1", **inherit(kept, workspace), **quiet}
+    return with_number({"PYTHONUNBUFFERED": "1", **inherit(kept, workspace), **quiet}, workspace)
 
 
 async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:

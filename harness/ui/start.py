@@ -102,6 +102,8 @@ def _problem(options: Namespace) -> str:
         return "Two prompts were given, one after -p and another; give one, in quotes."
     if options.go_on and options.resume:
         return "--continue and --resume ID name different sessions; give one of them."
+    if options.carry_changes and options.worktree is None:
+        return "--carry-changes takes your changes into a new worktree; add --worktree NAME."
     if options.fork_session and not options.go_on and options.resume is None:
         return "--fork-session needs a session; add --continue or --resume ID."
     if options.print is not None and options.resume == "":
@@ -148,7 +150,7 @@ def _opening(options: Namespace, loaded: "LoadedSettings") -> "Opening":
 
     mode = loaded.settings.permission_mode if options.permission_mode else ""
     resume = "latest" if options.go_on else options.resume
-    return Opening(resume, options.fork_session, mode, worktree=options.worktree)
+    return Opening(resume, options.fork_session, mode, worktree=options.worktree, carry=options.carry_changes)
 
 
 def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
@@ -157,5 +159,5 @@ def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settin
         from harness.ui.plain.repl import repl
 
     resume = "latest" if options.go_on else options.resume
-    opening = Opening(resume, options.fork_session, worktree=options.worktree)
+    opening = Opening(resume, options.fork_session, worktree=options.worktree, carry=options.carry_changes)
     return repl(loaded, opening, options.prompt, sys.stdin, sys.stdout, reread=reread, log=log)

@@ -6,7 +6,9 @@ its lock. So a killed program leaves nothing that the next one cannot read: with
 a HEAD that is a kept commit belongs to a removal that was not.
 """
 
+import json
 import os
+import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +24,7 @@ from harness.journal import WORKTREES, workspace_slug
 from harness.policies.worktrees.removal import Removal, TreeState, name_problem, removal
 from harness.processes import Processes
 from harness.processes.git_safety import program_of_checkout
+from harness.processes.tree_variables import NUMBERS, numbers_in
 from harness.sandbox.git_places import linked_trees
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
@@ -190,14 +193,14 @@ class Worktrees:
     # ── make ────────────────────────────────────────────────────────────────────────────────────
 
     async def enter(
-        self, name: str = "", *, base: str = "HEAD", copies: Sequence[str] = (), queue: bool = False
+        self, name: str = "", *, copies: Sequence[str] = (), carry: bool = False, queue: bool = False
     ) -> Worktree:
         """A tree to work in, locked for this process: the one with this name, or a new one.
 
         Args:
             name: empty: the first free one of t1, t2, ….
-            base: the commit that a new one begins with.
             copies: patterns of ignored files that a new one needs as well, such as .env.
+            carry: a new one has the user's uncommitted changes as well, new files included.
             queue: it is for the merge queue, whose name is its own.
 
         Raises WorktreeError.
@@ -213,7 +216,9 @@ class Worktrees:
                     raise WorktreeError(f"A worktree cannot be called {name!r}: {problem}.")
                 if len(trees) >= MOST_TREES:
                     raise WorktreeError(f"There are {len(trees)} worktrees, the most; /worktree remove removes one.")
-                return await self._make(here, name, base, copies)
+                return await self._make(here, name, copies, carry=carry)
+            if carry:
+                raise WorktreeError(f"The worktree {name} is there; changes are carried into a new one only.")
             if holder := self.held(tree):
                 raise WorktreeError(f"The worktree {name} is in use by {holder}; choose another name.")
             if not tree.base or not (tree.path / ".git").is_file():
@@ -227,26 +232,51 @@ class Worktrees:
             tree.name for tree in trees
         }
 
-    async def _make(self, here: Repository, name: str, base: str, copies: Sequence[str]) -> Worktree:
+    async def _make(self, here: Repository, name: str, copies: Sequence[str], *, carry: bool) -> Worktree:
         path, branch = self.folder / name.replace("/", "+"), f"{BRANCH}{name}"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if Path(os.path.realpath(self.folder)) != self.folder:
             raise WorktreeError(f"{self.folder} is a link, which is not followed; remove it.")
-        commit = await self._commit(here.top, f"{base}^{{commit}}")
+        commit = await self._commit(here.top, "HEAD^{commit}")
         if not commit:
-            missing = "there is no commit yet; make one first" if base == "HEAD" else f"{base!r} is no commit"
-            raise WorktreeError(f"A worktree cannot be made: {missing}.")
+            raise WorktreeError("A worktree cannot be made: there is no commit yet; make one first.")
         there = await self._commit(here.top, f"refs/heads/{branch}")
         if not there and await self._commit(here.top, f"refs/heads/{BRANCH.rstrip('/')}"):
             why = f"a branch is called harness, so git has no place for {branch}"
             raise WorktreeError(f"A worktree cannot be made: {why}; `git branch -m harness NEW` renames it.")
+        if carry and there not in ("", commit):
+            raise WorktreeError(f"{branch} is at another commit than your tree; changes need a new branch.")
+        await in_thread(partial(self._number, path.name, await self.trees()))
         what = (str(path), branch) if there else ("--no-track", "-b", branch, str(path), commit)
         lock = ("--lock", "--reason", lock_reason(self._session))
         await self.git("worktree", "add", "--quiet", *lock, *what, cwd=here.top)
         await in_thread(partial(copied, here.top, path, copies))
+        if carry:
+            await self._carry(here, path)
         shared = await self.git("merge-base", commit, there, cwd=here.top, fine=(0, 1)) if there else commit
         await self.git("update-ref", f"{BASE}{path.name}", shared or commit, cwd=here.common)
         return await self.find(name)
+
+    def _number(self, name: str, trees: Sequence[Worktree]) -> None:
+        """Give a new tree the first number that no other has."""
+        known = numbers_in(self.folder)
+        kept = {tree.path.name: known[tree.path.name] for tree in trees if tree.path.name in known}
+        number = next(one for one in count(1) if one not in kept.values())
+        replace_atomically(self.folder / NUMBERS, json.dumps({**kept, name: number}).encode(), private=True)
+
+    async def _carry(self, here: Repository, path: Path) -> None:
+        """Bring the user's uncommitted changes into a tree that is at the same commit, where they are not staged."""
+        index = self.folder / f".carried-{token_hex(4)}"
+        variables = {"GIT_INDEX_FILE": str(index)}
+        own = await self.git("rev-parse", "--git-path", "index", cwd=here.top)
+        try:
+            await in_thread(partial(shutil.copyfile, here.top / own, index))
+            await self.git("add", "--all", ".", cwd=here.top, variables=variables)
+            changed = await self.git("write-tree", cwd=here.top, variables=variables)
+        finally:
+            index.unlink(missing_ok=True)
+        await self.git("read-tree", "-m", "-u", "HEAD", changed, cwd=path)
+        await self.git("reset", "--quiet", cwd=path)
 
     async def _commit(self, cwd: Path, name: str) -> str:
         """The commit of this name; empty: there is none."""

@@ -47,6 +47,7 @@ def test_the_version_needs_no_more_than_the_interpreter() -> None:
         (("-p", "a", "--cwd", "/no/such/folder"), "is no folder"),
         (("-p", "a", "--practice", "no-such.toml"), "no-such.toml"),
         (("-p", "a", "--fork-session"), "--continue or --resume"),
+        (("--carry-changes",), "add --worktree NAME"),
         (("-p", "a", "-c", "-r", "x"), "different sessions"),
         (("--output-format", "json"), "needs -p"),
         (("docter",), "did you mean `harness doctor`"),

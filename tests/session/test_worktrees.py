@@ -1,5 +1,6 @@
 """A session in a worktree: where it works, what it leaves, and that a resumed one is there again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from harness.base.errors import HarnessError
 from harness.events import Notice, WorktreeEntered, WorktreeLeft
 from harness.journal import read, session_folder
 from harness.session import Opening, Session
+from harness.ui.lines.events import line_of
 from harness.worktrees import WorktreeError
 from tests.agent.stage import Sessions, calls, played, says, sessions
 from tests.agent.test_permission_rules import bash
@@ -49,6 +51,18 @@ async def test_a_session_works_in_its_tree_and_an_unchanged_one_goes_away(tmp_pa
         assert left.removed
         assert not path.exists()
         assert [one.event for one in read(session.path).records if isinstance(one.event, WorktreeLeft)] == [left]
+
+
+async def test_changes_that_are_carried_and_the_number_of_the_tree_are_there_for_its_commands(tmp_path: Path) -> None:
+    script = calls(bash("cat mine; echo $HARNESS_WORKTREE has $HARNESS_WORKTREE_NUMBER")) + says("Done.")
+    async with sessions(tmp_path, script, permission_mode="yolo") as here:
+        repository_of(here)
+        async with await here.open(Opening(worktree="fix", carry=True)) as session:
+            turn = await played(session.run("Go."))
+            assert str(turn.results[0]["content"]).startswith("not committed\nfix has 1\n")
+            (entered,) = [one for one in session.begun if isinstance(one, WorktreeEntered)]
+            assert str(line_of(entered)).endswith("; with your 1 uncommitted file")
+            assert "without your 1 uncommitted file (--carry-changes" in str(line_of(replace(entered, carried=False)))
 
 
 async def test_a_resumed_session_is_in_its_tree_again_and_others_hear_of_it(tmp_path: Path) -> None:

@@ -384,9 +384,9 @@ def _in_place_of_a_submodule(at: Place) -> None:
     written(at.path / "sub" / "mine")
 
 
-def _odd_names(at: Place) -> None:
+def odd_names(folder: Path) -> None:
     for name in (b"-f\n\xc3\xbc ->x", b'"q"\\', b"\xff", b"a\tb", b" "):
-        Path(os.fsdecode(os.fsencode(at.path) + b"/" + name)).write_bytes(name)
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_bytes(name)
 
 
 def _link(at: Place) -> None:
@@ -430,7 +430,7 @@ STATES: dict[str, tuple[Callable[[Place], object], str]] = {
     "nested": (_nested, "forbidden"),
     "nested ignored": (_nested_ignored, "forbidden"),
     "a link out": (_linked, "lost"),
-    "odd names": (_odd_names, "kept"),
+    "odd names": (lambda at: odd_names(at.path), "kept"),
     "overlooked": (_overlooked, "kept"),
     "line ends": (_line_ends, "kept"),
     "a ref of its own": (_own_ref, "kept"),

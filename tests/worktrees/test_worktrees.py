@@ -12,6 +12,7 @@ import pytest
 
 from harness.policies.worktrees.removal import MISSING, Removal
 from harness.processes import Processes
+from harness.tools.bash import shell_environment
 from harness.worktrees import WorktreeError, Worktrees
 from harness.worktrees.look import KEPT
 from tests.worktrees.repositories import (
@@ -22,6 +23,7 @@ from tests.worktrees.repositories import (
     committed,
     git,
     kept_at,
+    odd_names,
     place,
     printed_by,
     repository,
@@ -334,6 +336,53 @@ async def test_a_shallow_clone_and_a_folder_of_a_repository_have_worktrees(tmp_p
         assert worktrees.workspace_in(tree) == tree.path / ("sub" if workspace.name == "sub" else ".")
         assert (await worktrees.leave("t1")) is None
         await processes.aclose()
+
+
+@pytest.mark.parametrize("kind", ["plain", "behind a link", "settings of trees", "filter", "SHA-256"])
+async def test_changes_are_carried_into_a_new_tree_and_stay_where_they_are(tmp_path: Path, kind: str) -> None:
+    async with place(tmp_path, make=KINDS[kind]) as at:
+        committed(at.main, "gone"), committed(at.main, "there/g"), committed(at.main, "sub/h")
+        git(at.main, "sparse-checkout", "set", "sub")
+        (at.main / "gone").unlink()
+        written(at.main / "f", "changed\n"), written(at.main / "a.key")
+        written(at.main / "sub" / "h", "staged\n"), git(at.main, "add", "sub/h")
+        written(at.main / "sub" / "h", "and changed\n")
+        odd_names(at.main / "sub")
+
+        def state() -> tuple[dict[str, bytes], str, str]:
+            files = {name: data for name, data in files_in(at.main).items() if not name.startswith(".git/")}
+            return files, git(at.main, "status", "--porcelain"), git(at.main, "diff", "--cached")
+
+        before = state()
+        tree = await at.worktrees.enter("new", carry=True)
+        assert state() == before
+        carried = {name: data for name, data in before[0].items() if name != "a.key"}
+        assert {name: data for name, data in files_in(tree.path).items() if name != "there/g"} == carried
+        signs = {line[:2] for line in git(tree.path, "status", "--porcelain", "--no-renames").split("\n")}
+        assert signs <= {" M", "M ", " D", "??"}, "something is staged"
+        assert "there/g" not in git(tree.path, "status", "--porcelain")
+        with pytest.raises(WorktreeError, match="is there; changes are carried into a new one only"):
+            await at.worktrees.enter("new", carry=True)
+        git(at.main, "branch", "harness/old", "HEAD~1")
+        with pytest.raises(WorktreeError, match="harness/old is at another commit than your tree"):
+            await at.worktrees.enter("old", carry=True)
+
+
+async def test_each_tree_has_a_number_that_commands_in_it_see(tmp_path: Path) -> None:
+    async with place(tmp_path) as at:
+        two, three = await at.worktrees.enter("a/b"), await at.worktrees.enter("c")
+        await at.worktrees.leave("a/b")
+        again = await at.worktrees.enter("d")
+
+        def seen(folder: Path) -> list[str | None]:
+            given = shell_environment({"HARNESS_WORKTREE": "of another"}, folder)
+            return [given.get("HARNESS_WORKTREE"), given.get("HARNESS_WORKTREE_NUMBER")]
+
+        assert seen(at.path / "sub") == ["work", "1"]
+        assert (seen(again.path), seen(three.path)) == (["d", "2"], ["c", "3"])
+        assert seen(at.main) == seen(two.path.parent) == [None, None]
+        written(at.main.parent / ".numbers.json", '{"main": "1"}')
+        assert seen(at.main) == [None, None]
 
 
 async def test_ignored_files_of_a_list_come_along_and_do_not_count_when_they_are_the_same(tmp_path: Path) -> None:

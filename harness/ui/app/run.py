@@ -64,7 +64,7 @@ async def _open(options: Namespace, flags: Mapping[str, object], app: HarnessApp
     controller = Controller(app, loaded, reread, log)
     resume = "latest" if options.go_on else options.resume
     try:
-        opening = Opening(resume or None, options.fork_session, worktree=options.worktree)
+        opening = Opening(resume or None, options.fork_session, worktree=options.worktree, carry=options.carry_changes)
         await controller.start(opening, choose=resume == "", text=text)
     except BaseException:
         await controller.aclose()

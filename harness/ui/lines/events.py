@@ -415,9 +415,11 @@ def _job_line(event: Event) -> Line | None:
 
 def _worktree_line(event: Event) -> Line | None:
     match event:
-        case WorktreeEntered(name=name, path=path, branch=branch, base=base, uncommitted=uncommitted):
+        case WorktreeEntered(name=name, path=path, branch=branch, base=base, uncommitted=mine, carried=carried):
             where = f"{branch or 'detached HEAD'}, from {base[:10]}"
-            left = f"; without your {counted(uncommitted, 'uncommitted file')}" if uncommitted else ""
+            files = f"your {counted(mine, 'uncommitted file')}"
+            without = f"; without {files} (--carry-changes takes them into a new worktree)"
+            left = "" if not mine else f"; with {files}" if carried else without
             return Line("·", f"worktree {name} ({where}) in {path}{left}")
         case PermissionAsked(summary=summary, detail=(_, *_) as detail):
             return Line("?", f"{summary}? {'; '.join(detail)}", Tone.TROUBLE)
