@@ -8,6 +8,7 @@ The tasks are in .my_agent/board.sqlite; every program that runs in this folder 
 So is the schedule: .my_agent/schedule.sqlite; its times are in the time zone TZ, or UTC.
 With --work it claims tasks from the board, until none is left that can be done.
 With --worktree=NAME it works in a worktree of that name.
+With --tokens=NUMBER it stops when all its agents together have used that many tokens.
 The MCP servers of .mcp.json are started if the user says yes.
 """
 
@@ -22,6 +23,7 @@ import re
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -87,6 +89,9 @@ STATE = Path(".my_agent").resolve()
 WORKTREE = "--worktree="
 TREE = next((word.removeprefix(WORKTREE) for word in sys.argv[1:] if word.startswith(WORKTREE)), "")
 """Name of the worktree to work in; empty: none."""
+TOKENS = "--tokens="
+MOST_TOKENS = sum(int(word.removeprefix(TOKENS)) for word in sys.argv[1:] if word.startswith(TOKENS))
+"""Tokens that all agents together may use; 0: no limit."""
 JOURNAL = STATE / "messages.jsonl"
 MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
@@ -251,6 +256,7 @@ class Agent:
         self.foreign: tuple[Tool, ...] = parent.foreign if parent else foreign
         self.client: ModelClient = parent.client if parent else client()
         self.steps = 0
+        self.spent: Counter[str] = parent.spent if parent else Counter()
         self.messages: list[Message] = []
         self.plan: tuple[PlanItem, ...] = ()
         self.quiet_steps = 0
@@ -644,6 +650,14 @@ class Agent:
         return list(outcome.content)
 
     async def send(self, history: list[Message], state: TurnState) -> Reply | Fault:
+        """One request, if the budget of all agents together allows it."""
+        if MOST_TOKENS and self.spent.total() >= MOST_TOKENS:
+            raise Failed(f"all of its {MOST_TOKENS} tokens are used")
+        outcome = await self.ask_model(history, state)
+        self.spent.update(input=outcome.usage.prompt, output=outcome.usage.output)
+        return outcome
+
+    async def ask_model(self, history: list[Message], state: TurnState) -> Reply | Fault:
         """One request, with a second cache breakpoint on the newest message."""
         cap = cap_for(state, LIMITS, self.situation(history))
         specs = tuple(tool.spec() for tool in self.tools.values())
@@ -770,7 +784,7 @@ async def main(arguments: list[str]) -> int:
 
 async def in_worktree(arguments: list[str]) -> int:
     """Work in the worktree TREE, if one is asked for; it goes away at the end if nothing is in it."""
-    arguments = [word for word in arguments if not word.startswith(WORKTREE)]
+    arguments = [word for word in arguments if not word.startswith((WORKTREE, TOKENS))]
     if not TREE:
         return await main(arguments)
     here, processes = Path.cwd(), Processes()

@@ -21,11 +21,14 @@ from harness.events import (
     PollNoted,
     RequestChanged,
     RetryScheduled,
+    SessionResumed,
     TaskChanged,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
     Transition,
+    TransitionCode,
+    TurnEnded,
     TurnStarted,
     WorktreeEntered,
     WorktreeLeft,
@@ -130,6 +133,10 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             back = [one for one in (*before, *after) if isinstance(one, MergeDecided) and one.what == "given back"]
             red = [one.branch.removeprefix("harness/") for one in back if one.detail.startswith("red")]
             return [value] == red
+        case "order":
+            return getattr(after[0], "text", "").partition("reads: ")[2].startswith(value)
+        case "server_ended" | "resumed" | "spent":
+            return value == _together(about, before, after)
         case "mail":
             lost, twice = (
                 "0" if f" 0 {what}" in getattr(after[0], "text", "") else "some" for what in ("lost", "read")
@@ -170,3 +177,18 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
 
 def _sent(before: Sequence[Fact]) -> int:
     return sum(isinstance(fact, WireExchange) for fact in before)
+
+
+def _together(about: str, before: Sequence[Fact], after: Sequence[Fact]) -> str:
+    """What became of a killed server, a closed session, a spent budget."""
+    if about == "server_ended":
+        turn = first(after, TurnEnded)
+        calls = [one for one in after[: after.index(turn)] if isinstance(one, ToolEnded)]
+        answered = isinstance(turn, TurnEnded) and turn.code is TransitionCode.COMPLETED
+        return "goes on" if answered and calls[1].outcome is ToolOutcome.OK else "fails"
+    if about == "resumed":
+        begun = first(after[after.index(first(after, SessionResumed)) :], AgentCreated, MailSent)
+        return "waits" if isinstance(begun, MailSent) and begun.recipient.name == "ben" else "repeats"
+    if any(isinstance(fact, WireExchange) for fact in after[1:]):
+        return "answered"
+    return "sent" if any(isinstance(fact, MailSent) for fact in after) else "nothing"

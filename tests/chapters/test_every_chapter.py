@@ -18,7 +18,7 @@ AT_ONCE = 6
 MOST_LINES = 150
 """The most lines of a demo."""
 ASKING = ("s01", "s02", "s03", "s04", "s06", "s25")
-ASKING_TWICE = ("s08", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s21", "s22", "s23", "s24")
+ASKING_TWICE = ("s08", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24")
 
 
 @pytest.mark.anyio
