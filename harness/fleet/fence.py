@@ -85,6 +85,10 @@ class Fence:
             raise
         await self._held(partial(self._tasks.result, self.task.id, self.task.fence, key, "done"))
 
+    async def check(self) -> None:
+        """Compare the token, for example during a long call. Raises FenceLost."""
+        await self._held(partial(self._tasks.hold, self.task.id, self.task.fence))
+
     async def record(self, what: str, text: str) -> None:
         """Add a line to the history of the task. Raises FenceLost."""
         await self._held(partial(self._tasks.record, self.task.id, self.task.fence, what, self._masking.text(text)))

@@ -36,6 +36,8 @@ PATIENCE_S = 10.0
 """Longest time for a step, including the wait for other processes."""
 MOST_TEXT = 4_000
 """Characters of an effect, its outcome or a record that are kept."""
+FORGOTTEN_S = 86_400.0
+"""A worker that has not reported for so long is no longer listed."""
 MOST_TAGS = 8
 """Of a worker; it serves one queue for each set of them."""
 
@@ -235,10 +237,12 @@ class FleetTasks:
         Raises FenceLost."""
 
         def step(connection: FleetConnection) -> FleetTask:
-            task = self._held(connection, id, fence)
-            return self._write(
-                connection, id, decisions.give_back(task, fence, reason, self._now), "given back", reason
-            )
+            task = _task(connection, id)
+            if task.fence == fence and task.state is FleetState.QUEUED:
+                return task  # an attempt whose answer was lost
+            self._held(connection, id, fence)
+            decided = decisions.give_back(task, fence, reason, self._now)
+            return self._write(connection, id, decided, "given back", reason)
 
         return self._change(step)
 
@@ -248,6 +252,7 @@ class FleetTasks:
         def step(connection: FleetConnection) -> bool:
             known = connection.execute(SEEN, (self._now, worker.id)).fetchone()
             if known is None:
+                connection.execute("DELETE FROM workers WHERE seen < ?", (self._now - FORGOTTEN_S,))
                 row = (worker.id, worker.machine, " ".join(worker.tags), worker.concurrency, self._now, self._now)
                 connection.execute(JOIN, row)
             return known is not None and bool(known[0])

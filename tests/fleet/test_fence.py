@@ -72,7 +72,12 @@ async def test_nothing_runs_once_another_worker_has_started_the_task(tmp_path: P
     assert fence.lost.is_set()
     assert "was started again by w2 on m2" in fence.reason
     assert [outcome for _, outcome in seen(tasks, fence)] == ["ok"]
-    for step in (fence.record("a", "b"), fence.give_back("c"), fence.finish(TaskOutcome(FleetState.DONE, "d"))):
+    for step in (
+        fence.check(),
+        fence.record("a", "b"),
+        fence.give_back("c"),
+        fence.finish(TaskOutcome(FleetState.DONE, "d")),
+    ):
         with pytest.raises(FenceLost):
             await step
     with pytest.raises(FenceLost):

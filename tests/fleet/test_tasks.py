@@ -109,6 +109,7 @@ def test_what_needs_a_cancelled_task_is_cancelled_and_not_delivered(tasks: Fleet
     assert queued(scope) == []
     assert [task.state for task in tasks.all()] == [FleetState.CANCELLED, FleetState.CANCELLED]
     assert tasks.get(second.id).reason == f"{first.id}, which it needs, did not succeed"
+    assert [one.text for one in tasks.records(first.id)] == ["", "cancelled by the user"]
     with pytest.raises(FleetTaskRefused, match="is cancelled already"):
         tasks.cancel(first.id)
     with pytest.raises(FleetTaskRefused, match=r"is cancelled\."):
@@ -121,7 +122,9 @@ def test_a_task_that_was_given_back_starts_again_and_lost_workers_are_counted(ta
     id = tasks.submit(FleetDraft("a")).id
     for fence in range(1, 4):
         tasks.begin(id, "w", "m")
-        assert tasks.give_back(id, fence, "SIGTERM").attempts == 0
+        back = tasks.give_back(id, fence, "SIGTERM")
+        assert back.attempts == 0
+        assert tasks.give_back(id, fence, "SIGTERM") == back
         assert queued(scope) == [id]
     for _ in range(MOST_ATTEMPTS):
         tasks.begin(id, "w", "m")
@@ -149,7 +152,7 @@ def test_whoever_submitted_gets_mail_with_the_end_or_neither_happens(tasks: Flee
     assert cancelled.body.endswith("is cancelled.\n\ncancelled by the user")
 
 
-def test_workers_report_and_are_drained_by_their_machine(tasks: FleetTasks) -> None:
+def test_workers_report_and_are_drained_by_their_machine(tasks: FleetTasks, scope: str) -> None:
     first, second = FleetWorker("w1", "m1", ("gpu", "linux"), 4), FleetWorker("w2", "m2")
     assert not tasks.report(first)
     assert not tasks.report(second)
@@ -161,7 +164,10 @@ def test_workers_report_and_are_drained_by_their_machine(tasks: FleetTasks) -> N
         ((), 1, False),
     ]
     tasks.leave("w1")
-    assert [one.id for one in tasks.drain()] == ["w2"]
+    shared_server().execute(f"UPDATE harness.tasks_workers SET seen = 0 WHERE scope = '{scope}' AND id = 'w2'")
+    assert not tasks.report(FleetWorker("w3", "m3"))
+    assert [one.id for one in tasks.workers()] == ["w3"]
+    assert [one.id for one in tasks.drain()] == ["w3"]
     assert len(tasks.queues_of(("b", "a"))) == 4
     assert tasks.queue_of(("b", "a")) in tasks.queues_of(("a", "b", "c"))
 
