@@ -247,7 +247,10 @@ class FleetTasks:
         return self._change(step)
 
     def report(self, worker: FleetWorker) -> bool:
-        """Say that a worker lives. Returns whether it is to take no more tasks."""
+        """Say that a worker lives. Returns whether it is to take no more tasks.
+
+        A task that pgqueuer no longer has, for example because its worker ended with an error there, is queued again.
+        """
 
         def step(connection: FleetConnection) -> bool:
             known = connection.execute(SEEN, (self._now, worker.id)).fetchone()
@@ -255,9 +258,11 @@ class FleetTasks:
                 connection.execute("DELETE FROM workers WHERE seen < ?", (self._now - FORGOTTEN_S,))
                 row = (worker.id, worker.machine, " ".join(worker.tags), worker.concurrency, self._now, self._now)
                 connection.execute(JOIN, row)
+            if lost := _tasks(connection, LOST.format(_queue_table())):
+                connection.run(lambda driver: self._hand_over(driver, lost))
             return known is not None and bool(known[0])
 
-        return self._do(step)
+        return self._change(step)
 
     def leave(self, worker: str) -> None:
         """A worker has ended."""
@@ -323,25 +328,20 @@ class FleetTasks:
         for task in decided:
             if task.state in ENDED and task.draft.reply_to:
                 mailboxes = connection.turned_to(self.database.place("mail", task.draft.reply_to))
-                send_in(
-                    mailboxes, _mail_about(task), MailLimits(), self._now
-                )  # without a lead there nobody waits for it
+                send_in(mailboxes, _mail_about(task), MailLimits(), self._now)
         return decided[0]
 
-    async def _hand_over(self, connection: Any, tasks: Changed) -> None:
-        """Let pgqueuer deliver what is queued, and nothing that was cancelled; part of the open transaction."""
+    async def _hand_over(self, connection: Any, tasks: Iterable[FleetTask]) -> None:
+        """Let pgqueuer have each task that is queued or running once, and none that was cancelled."""
         queue = _queue(connection)
         for task in tasks:
             key = f"harness {task.id}"
-            if task.state is FleetState.QUEUED:
+            if task.state in (FleetState.QUEUED, FleetState.RUNNING):
                 entrypoint, payload = self.queue_of(task.draft.tags), task.id.encode()
-                await queue.enqueue(
-                    entrypoint, payload, task.draft.priority, dedupe_key=key, on_conflict="skip"
-                )  # after a start that was given back its worker still has the job
+                # The worker of a running task, or one that gave it back, still has the job.
+                await queue.enqueue(entrypoint, payload, task.draft.priority, dedupe_key=key, on_conflict="skip")
             elif task.state is FleetState.CANCELLED:
-                rows = await connection.fetch(
-                    f"SELECT id FROM {queue.qbq.qualified.queue_table} WHERE dedupe_key = $1", key
-                )
+                rows = await connection.fetch(f"SELECT id FROM {_queue_table()} WHERE dedupe_key = $1", key)
                 if rows:
                     await queue.mark_job_as_cancelled([row["id"] for row in rows])
 
@@ -367,6 +367,10 @@ def _queue(connection: Any) -> Any:
     return _queue_module().Queries(AsyncpgDriver(connection), qbq=QueryQueueBuilder(queue_settings()))
 
 
+def _queue_table() -> str:
+    return str(queue_settings().qualified.queue_table)
+
+
 STATUS = "state, since, fence, attempts, worker, machine, reason, outcome, submitted"
 COLUMNS = f"id, draft, {STATUS}"
 UPDATE = f"UPDATE tasks SET {STATUS.replace(',', ' = ?,')} = ? WHERE id = ?"
@@ -386,6 +390,12 @@ state = 'blocked' OR id IN (
 )
 """
 """The blocked tasks, and those that they need."""
+LOST = """
+state IN ('queued', 'running') AND NOT EXISTS (
+    SELECT 1 FROM {} AS job WHERE job.dedupe_key = 'harness ' || tasks.id AND job.status IN ('queued', 'picked')
+)
+"""
+"""The tasks that nobody would deliver."""
 
 
 def _row(task: FleetTask) -> tuple[Any, ...]:

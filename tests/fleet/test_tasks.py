@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from importlib import resources
 from random import Random
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -212,6 +215,55 @@ def test_an_older_schema_is_refused_and_init_adds_what_it_lacks_for_the_same_rol
     finally:
         server.execute(f"DROP DATABASE {name} WITH (FORCE)", "postgres")
         server.execute('DROP ROLE "an older worker"', "postgres")
+
+
+def delivered(tasks: FleetTasks, tags: tuple[str, ...]) -> list[str]:
+    """The tasks that pgqueuer hands to a worker with these tags."""
+    from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
+    from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
+    from pgqueuer.domain.types import QueueEntrypoint, QueueManagerId
+    from pgqueuer.ports.repository import EntrypointExecutionParameter
+    from pgqueuer.queries import Queries
+
+    async def dequeue() -> list[str]:
+        connection = await tasks.database.connect()
+        try:
+            queries = Queries(AsyncpgDriver(connection), qbq=QueryQueueBuilder(queue_settings()))
+            entrypoints = {QueueEntrypoint(one): EntrypointExecutionParameter(0) for one in tasks.queues_of(tags)}
+            jobs = await queries.dequeue(10, entrypoints, QueueManagerId(uuid4()), None, timedelta(seconds=60))
+            return [(job.payload or b"").decode() for job in jobs]
+        finally:
+            await connection.close()
+
+    return asyncio.run(dequeue())
+
+
+def test_pgqueuer_delivers_each_task_once_to_a_worker_that_has_its_tags(tasks: FleetTasks) -> None:
+    plain, urgent = tasks.submit(FleetDraft("a")).id, tasks.submit(FleetDraft("b", priority=5, tags=("gpu",))).id
+    both = tasks.submit(FleetDraft("c", tags=("linux", "gpu"))).id
+    assert delivered(tasks, ()) == [plain]
+    assert sorted(delivered(tasks, ("gpu",))) == [urgent]
+    assert delivered(tasks, ("x", "linux", "gpu")) == [both]
+    assert delivered(tasks, ("x", "linux", "gpu")) == []
+
+
+def test_a_task_that_the_queue_has_lost_is_queued_again(tasks: FleetTasks, scope: str) -> None:
+    first, second = tasks.submit(FleetDraft("a")).id, tasks.submit(FleetDraft("b")).id
+    tasks.begin(first, "w", "m")
+    tasks.report(FleetWorker("w", "m"))
+    assert queued(scope) == [first, second]
+    shared_server().execute(f"DELETE FROM harness.pgqueuer WHERE entrypoint = '{scope}'")
+    tasks.report(FleetWorker("w", "m"))
+    assert queued(scope) == [first, second]
+    assert tasks.begin(first, "w2", "m").fence == 2
+
+
+def test_starts_at_the_same_time_have_tokens_of_their_own(tasks: FleetTasks, scope: str) -> None:
+    id = tasks.submit(FleetDraft("a")).id
+    with ExitStack() as stack, ThreadPoolExecutor(MOST_ATTEMPTS) as pool:
+        stores = [stack.enter_context(closing(FleetTasks(tasks.database, scope=scope))) for _ in range(MOST_ATTEMPTS)]
+        fences = list(pool.map(lambda store: store.begin(id, "w", "m").fence, stores))
+    assert sorted(fences) == list(range(1, MOST_ATTEMPTS + 1))
 
 
 def pair(
