@@ -13,8 +13,13 @@ import time
 from collections import Counter
 
 from harness import Agent
-from harness.events import Event, RequestHeld, RequestLimitSet, TurnEnded
+from harness.engine.build.options import AgentOptions, Policies
+from harness.events import Event, Notice, RequestHeld, RequestLimitSet, TurnEnded
+from harness.policies.recovery import RecoveryLimits
 from harness.settings import load
+
+PAUSE_S = 3.0
+"""Pause of the breaker of an endpoint."""
 
 
 async def ask(agent: Agent, until: float, seen: Counter[str]) -> None:
@@ -34,13 +39,16 @@ def words(event: Event) -> list[str]:
             return [f"held {event.why}"]
         case RequestLimitSet():
             return [f"limit {event.limit}"]
+        case Notice():
+            return [event.text]
     return []
 
 
 async def main(agents: int, seconds: float, *fallbacks: str) -> None:
     settings = load().settings
     settings = settings.model_copy(update={"fallback_models": fallbacks})
-    several = [Agent(settings) for _ in range(agents)]
+    recovery = RecoveryLimits(endpoint_pauses_s=(PAUSE_S,))
+    several = [Agent(settings, AgentOptions(policies=Policies(recovery=recovery))) for _ in range(agents)]
     for agent in several:
         await agent.open()
     print("ready", flush=True)

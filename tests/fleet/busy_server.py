@@ -28,9 +28,11 @@ class Seen:
 class BusyServer(PracticeServer):
     """Refuses what exceeds `capacity` requests in flight, and every request for a model in `overloaded`."""
 
-    def __init__(self, capacity: int = 1_000, hold_s: float = 0.0, retry_after: str = "", status: int = 529) -> None:
+    def __init__(
+        self, capacity: int = 1_000, hold_s: float = 0.0, retry_after: str = "", refuse_s: float = 0.0
+    ) -> None:
         super().__init__(RuleModel())
-        self.capacity, self.hold_s, self.retry_after, self.status = capacity, hold_s, retry_after, status
+        self.capacity, self.hold_s, self.retry_after, self.refuse_s = capacity, hold_s, retry_after, refuse_s
         self.overloaded: set[str] = set()
         self.log: list[Seen] = []
         self.in_flight = 0
@@ -44,9 +46,11 @@ class BusyServer(PracticeServer):
         self.log.append(seen)
         try:
             if seen.in_flight > self.capacity or seen.model in self.overloaded:
-                seen.status = self.status
+                seen.status = 529
                 headers = {"retry-after": self.retry_after} if self.retry_after else {}
-                await ResponseWriter(connection, "req_busy").fail(StatusFault(self.status, headers=headers))
+                await ResponseWriter(connection, "req_busy").fail(
+                    StatusFault(529, headers=headers, delay_s=self.refuse_s)
+                )
             else:
                 await asyncio.sleep(self.hold_s)
                 await super().answer(connection, request)

@@ -27,17 +27,14 @@ async def admitted(core: AgentCore, state: TurnState, ask: RequestAsk, *, summar
         summary: no turn waits that could continue with a fallback.
     """
     endpoints, signals, said = core.shared.endpoints, core.signals, None
-    wishes = (
-        signals.interrupt,
-        signals.retry_now,
-        *((signals.other_model,) if state.fallbacks and not summary else ()),
-    )
+    ask = replace(ask, fallback=bool(state.fallbacks) and not summary)
+    wishes = (signals.interrupt, signals.retry_now, *((signals.other_model,) if ask.fallback else ()))
     began = asyncio.get_running_loop().time()
     try:
         while (hold := await endpoints.ask(state.model, ask, core.limits.endpoint)) is not None:
             until = None if hold.until is None else core.clock.now() + max(0.0, hold.until - endpoints.time())
             waited = asyncio.get_running_loop().time() - began
-            if fault := _not_sent(core, state, replace(hold, until=until), waited, summary=summary):
+            if fault := _not_sent(core, state, ask, replace(hold, until=until), waited):
                 endpoints.leave(state.model, ask, None, waited=True)
                 return fault
             if said != hold.why and waited > UNSAID_S:
@@ -54,7 +51,7 @@ async def admitted(core: AgentCore, state: TurnState, ask: RequestAsk, *, summar
     return None
 
 
-def _not_sent(core: AgentCore, state: TurnState, hold: Hold, waited: float, *, summary: bool) -> Fault | None:
+def _not_sent(core: AgentCore, state: TurnState, ask: RequestAsk, hold: Hold, waited: float) -> Fault | None:
     """The fault that ends the wait; None: it goes on."""
     if core.signals.interrupt.is_set():
         return Fault(FaultKind.CANCELLED, "interrupted")
@@ -62,12 +59,11 @@ def _not_sent(core: AgentCore, state: TurnState, hold: Hold, waited: float, *, s
     if hold.why is HoldReason.RETRY_AFTER and left > core.limits.long_wait_s:
         text = "the server asked another session to wait"
         return Fault(FaultKind.RATE_LIMIT, text, retry_after_s=left, unsent=True)
-    elsewhere = bool(state.fallbacks) and not summary
-    if elsewhere and core.signals.other_model.is_set():
+    if ask.fallback and core.signals.other_model.is_set():
         return Fault(FaultKind.OVERLOADED, "chosen instead of waiting", unsent=True)
     if hold.why not in (HoldReason.OPEN, HoldReason.PROBE):
         return None
-    if elsewhere or waited > core.limits.waiting_per_turn_s:
+    if ask.fallback or waited > core.limits.waiting_per_turn_s:
         when = "" if hold.until is None else f" before {time_of_day(hold.until)}"
         text = f"another session found {state.model} overloaded; it is not asked again{when}"
         if hold.why is HoldReason.PROBE:

@@ -308,7 +308,8 @@ def merged(records: Records, own: Mapping[str, EndpointMove], session: str) -> R
     for model, move in own.items():
         record = after.get(model, SharedEndpoint())
         probed = record.breaker.state is HALF_OPEN and any(one.probe for one in record.requests)
-        if move.at >= record.at and not (probed and record.holder != session):
+        newer = record.holder == session or (move.at >= record.at and not probed)
+        if newer:
             after[model] = replace(record, at=move.at, breaker=move.breaker, holder=session)
     return after
 

@@ -2,7 +2,7 @@
 
     breaker CLOSED, nothing refused lately    yes, and it is not counted
     CLOSED after a 429 or 529                 while fewer than `most` are in flight
-    OPEN, its pause not over                  only for the session that opened it, which tries as it would alone
+    OPEN, its pause not over                  only for the session that opened it, if it has no fallback: it retries
     OPEN, its pause over                      yes: it is the probe, and the breaker becomes HALF_OPEN
     HALF_OPEN                                 no, until the probe has ended or its lease is over
     before the end of a Retry-After           no
@@ -83,6 +83,8 @@ class RequestAsk:
     """The configured limit of its session, at least 1."""
     early: bool = False
     """The user wants it now: neither a pause nor a Retry-After holds it."""
+    fallback: bool = False
+    """Its turn can go on with another model meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,8 @@ def asked(
         return _with(joined, gone), None
     if breaker.state is HALF_OPEN and any(one.probe for one in others):
         return joined, Hold(HoldReason.PROBE)
-    if breaker.state is OPEN and not (breaker.probe_due(now) or ask.early or record.holder == ask.session):
+    retries = record.holder == ask.session and not ask.fallback
+    if breaker.state is OPEN and not (breaker.probe_due(now) or ask.early or retries):
         return joined, Hold(HoldReason.OPEN, breaker.due)
     claimed = (breaker.lost(now) if breaker.state is HALF_OPEN else breaker).probing(now, limits)
     return replace(_with(joined, replace(gone, probe=True)), at=now, breaker=claimed, holder=ask.session), None

@@ -199,10 +199,12 @@ def test_at_most_one_probe_is_out_and_none_before_it_is_due(steps: list[tuple[st
             assert probes[0].id == holder
 
 
-def test_the_session_that_opened_a_breaker_and_a_user_who_asks_may_try_before_it_is_due() -> None:
+def test_a_session_without_a_fallback_that_opened_a_breaker_and_a_user_who_asks_may_try_before_it_is_due() -> None:
     record = SharedEndpoint(at=1000.0, breaker=OPENED, holder="s1")
     assert asked(record, ask("a", session="s2"), 1001.0, LIMITS)[1] == Hold(HoldReason.OPEN, 1060.0)
     assert asked(record, ask("a", session="s1"), 1001.0, LIMITS)[1] is None
+    elsewhere = replace(ask("a", session="s1"), fallback=True)
+    assert asked(record, elsewhere, 1001.0, LIMITS)[1] == Hold(HoldReason.OPEN, 1060.0)
     after, hold = asked(record, ask("a", session="s2", early=True), 1001.0, LIMITS)
     assert (hold, after.breaker.state) == (None, HALF_OPEN)
 
