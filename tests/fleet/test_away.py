@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 import pytest
 
 from harness.fleet.database import FleetDatabase
+from harness.fleet.schema import VERSION
 from harness.policies.tasks.decisions import Changes, TaskDraft
 from harness.policies.tasks.task import Actor, Role
 from harness.slots.store import SlotsError, SqliteSlotStore, this_process
@@ -101,7 +102,7 @@ def test_roles_and_versions(server: Server) -> None:
     assert "older harness" in error_of(server.url)
     server.execute("UPDATE harness.version SET number = 9")
     assert "newer harness" in error_of(server.url)
-    server.execute("UPDATE harness.version SET number = 1")
+    server.execute(f"UPDATE harness.version SET number = {VERSION}")
     server.execute("ALTER SYSTEM SET default_transaction_read_only = on; ")
     server.execute("SELECT pg_reload_conf()")
     assert "read-only" in error_of(server.url)

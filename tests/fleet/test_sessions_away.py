@@ -13,6 +13,7 @@ import pytest
 from harness.engine.admission.runner import MachineSlots
 from harness.events import Event, Notice
 from harness.fleet.database import FleetDatabase
+from harness.fleet.schema import VERSION
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore
 from harness.slots.store_pause import AGAIN_S
@@ -65,7 +66,7 @@ def older(server: Server) -> Iterator[None]:
         server.stop()
         server.start()
         yield
-        pool.submit(server.execute, "UPDATE harness.version SET number = 1").result()
+        pool.submit(server.execute, f"UPDATE harness.version SET number = {VERSION}").result()
 
 
 OUTAGES: dict[str, Callable[[Server], object]] = {

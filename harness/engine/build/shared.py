@@ -114,12 +114,12 @@ def _endpoints(
     log: logging.Logger,
 ) -> SharedEndpoints:
     """The endpoints of the models. `slots` shares them with others, unless this session has its own model or time."""
-    slots = None if settings.practice or options.clock is not None else slots
+    alone = slots is None or settings.practice or options.clock is not None
     limits = (options.policies and options.policies.admission) or admission_limits(settings, "max_concurrent")
     return SharedEndpoints(
         slots,
         address=address_of(settings),
-        clock=None if slots is None else store_clock(),
+        clock=None if alone else store_clock(),
         limit=max(1, limits.max_concurrent),
         emit=conversation.emit,
         log=log,

@@ -91,14 +91,14 @@ class SharedEndpoints:
     ) -> None:
         """
         Args:
-            cells: shared with other sessions; None: not shared.
+            cells: of the store that sessions share; None: they share none.
             address: of the server; another server has other endpoints, also for models of the same name.
-            clock: of the store; needed with `cells`.
+            clock: of the store; None: requests and breakers are of this session alone.
             limit: most requests in flight after a refusal, at least 1.
             emit: hears that sharing pauses, and that it goes on.
             log: receives the reason when sharing pauses.
         """
-        self._cells = cells if clock is not None else None
+        self._store, self._cells = cells, cells if clock is not None else None
         self._name = f"endpoints {address}"
         self.clock = clock
         self.limit = limit
@@ -219,7 +219,16 @@ class SharedEndpoints:
             await self._exchange()
 
     async def _look(self) -> None:
-        await self._exchange()
+        if self._store is not None:
+            try:
+                await self._store.change(self._name, lambda text: text)
+            except HarnessError as error:
+                self._away(self._store, error)
+
+    def _away(self, cells: SharedCells, error: HarnessError) -> None:
+        if cells.pause.failed(self.time()):
+            self._log.warning("nothing is shared until the store is back", exc_info=error)
+            self._emit(Notice("warning", f"{ALONE} {error}"))
 
     async def _exchange(self, step: Callable[[Records, float], Records] | None = None) -> Records | None:
         """Write what is due, take `step`, and return what all sessions know now; None: nothing is shared, or the store
@@ -242,9 +251,7 @@ class SharedEndpoints:
         try:
             await cells.change(self._name, change)
         except HarnessError as error:
-            if cells.pause.failed(clock.now()):
-                self._log.warning("endpoints are not shared until the store is back", exc_info=error)
-                self._emit(Notice("warning", f"{ALONE} {error}"))
+            self._away(cells, error)
             return None
         self._unwritten = {model: one for model, one in self._unwritten.items() if one is not own.get(model)}
         self._ended = [one for one in self._ended if one not in over]
@@ -327,7 +334,7 @@ def _possible(record: SharedEndpoint) -> bool:
     """A model is never isolated, so that every open breaker says when it may be tried."""
     breaker = record.breaker
     counts = (breaker.failures, breaker.generation, breaker.openings, record.burst, record.served)
-    moments = (breaker.opened, breaker.due or 0.0, record.at, record.refused_at, record.wait_until)
+    moments = (breaker.opened, breaker.due or 0.0, record.at, record.refused_at, record.lowered_at, record.wait_until)
     timed = all(map(math.isfinite, (*moments, *(one.expires for one in record.requests))))
     limited = record.most is None or record.most >= 1
     right = min(counts) >= 0 and timed and limited and not math.isnan(breaker.lease_until)

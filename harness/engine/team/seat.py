@@ -19,7 +19,7 @@ from harness.policies.team.members import MemberRow
 from harness.tasks.work import RefusesTask, TaskWork
 from harness.team.mail import Mail, MailError
 from harness.team.tools import AnswerArguments, MessageArguments, RequestArguments, RosterArguments, mail_tools
-from harness.tools.tool import Tool, ToolContext, ToolResult, invalid
+from harness.tools.tool import Tool, ToolContext, ToolResult, invalid, shorten_line
 
 AT_ONCE_CHARACTERS = 60_000
 """Of the mail that one step reads; the rest follows with the next steps."""
@@ -91,7 +91,7 @@ class TeamTools:
             await self._team.open()
             sent = await self._team.send(draft)
         except MailError as error:
-            return ToolResult(f"Not sent. {error}", ToolOutcome.ERROR, "not sent")
+            return ToolResult(f"Not sent. {error}", ToolOutcome.ERROR, shorten_line(f"not sent: {error}"))
         if isinstance(sent, MailRefused):
             return invalid(f"Not sent. {sent.reason}")
         lines = [self._team.fate(mail) for mail in sent]

@@ -24,6 +24,9 @@ BELIEVED_S = 600.0
 """What a session wrote longer ago than this says nothing about the endpoint now."""
 LEASE_S = 10.0
 """Lease of a request, in flight or waiting; its session renews it."""
+DRAIN_S = 5.0
+"""While nothing was answered since, a refusal so soon after a lowering belongs to the same burst: requests of before may
+still be in flight."""
 RAISE_AFTER = 4
 """Replies for each request of the limit that raise it by one."""
 LONGEST_RETRY_AFTER_S = 86_400.0
@@ -57,6 +60,8 @@ class SharedEndpoint:
     refused_at: float = 0.0
     burst: int = 0
     """Lowerings of the limit so far."""
+    lowered_at: float = 0.0
+    """Moment of the last of them."""
     served: int = 0
     """Replies since the limit was changed."""
     risen: bool = False
@@ -179,7 +184,7 @@ def ended(
     own = next((one for one in record.requests if one.id == ask.id), None)
     if end == "refused":
         wait_until = max(record.wait_until, now + min(retry_after_s, LONGEST_RETRY_AFTER_S) if retry_after_s else 0.0)
-        record = replace(_lowered(record, own, ask.limit), refused_at=now, wait_until=wait_until)
+        record = replace(_lowered(record, own, ask.limit, now), refused_at=now, wait_until=wait_until)
     elif end == "served" and own is not None and record.most is not None and record.most < ask.limit:
         record = replace(record, served=record.served + 1)
         if record.most is not None and record.served >= RAISE_AFTER * record.most:
@@ -187,17 +192,18 @@ def ended(
     return without(record, ask.id)
 
 
-def _lowered(record: SharedEndpoint, own: SharedRequest | None, limit: int) -> SharedEndpoint:
+def _lowered(record: SharedEndpoint, own: SharedRequest | None, limit: int, now: float) -> SharedEndpoint:
     """The limit after a refusal: by half, or by a fifth if it has served as many as it allows since it was lowered. A
     request that went out before the last lowering belongs to the same burst."""
+    answered = record.risen or record.served
     if record.most is None:
         most = limit // 2
-    elif own is None or own.burst != record.burst:
+    elif own is None or own.burst != record.burst or not (answered or abs(now - record.lowered_at) >= DRAIN_S):
         return record
     else:
-        tried = min(record.most, record.in_flight)
-        most = tried * 4 // 5 if record.risen or record.served >= record.most else tried // 2
-    return replace(record, most=max(1, most), burst=record.burst + 1, served=0, risen=False)
+        most = min(record.most, record.in_flight)
+        most = most * 4 // 5 if record.risen or record.served >= record.most else most // 2
+    return replace(record, most=max(1, most), burst=record.burst + 1, lowered_at=now, served=0, risen=False)
 
 
 def without(record: SharedEndpoint, id: str) -> SharedEndpoint:

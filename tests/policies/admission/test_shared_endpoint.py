@@ -42,6 +42,7 @@ class Naive:
     good: int = 0
     """Replies since the limit changed."""
     rose: bool = False
+    lowered_at: float = -inf
     refused_at: float = -inf
     until: float = 0.0
     line: list[dict[str, object]] = field(default_factory=list)
@@ -89,7 +90,11 @@ class Naive:
         if how == "refused":
             if self.most is None:
                 self.lower(one.limit // 2)
-            elif own is not None and own["out"] == self.burst:
+            elif (
+                own is not None
+                and own["out"] == self.burst
+                and (self.good or self.rose or self.now - self.lowered_at >= 5)
+            ):
                 tried = min(self.most, self.out())
                 calm = self.rose or self.good >= self.most
                 self.lower(tried * 4 // 5 if calm else tried // 2)
@@ -103,6 +108,7 @@ class Naive:
 
     def lower(self, most: int) -> None:
         self.most, self.burst, self.good, self.rose = max(1, most), self.burst + 1, 0, False
+        self.lowered_at = self.now
 
 
 STEPS = st.tuples(
