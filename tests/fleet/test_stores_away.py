@@ -82,7 +82,8 @@ OUTAGES: dict[str, Callable[[Server], Any]] = {
 
 def asks(subject: str) -> str:
     """Calls of all stores for a script, and a word at the end."""
-    task = f'{{ name = "task_create", input = {{ tasks = [{{ subject = "{subject}", description = "{MUCH[:8000]}" }}] }} }}'
+    task = f'{{ subject = "{subject}", description = "{MUCH[:8000]}" }}'
+    task = f'{{ name = "task_create", input = {{ tasks = [{task}] }} }}'
     prompt = f'prompt = "{subject} {MUCH[:7600]}", lasting = true'
     job = f'{{ name = "schedule_create", input = {{ when = "@daily", {prompt} }} }}'
     return calls(task, job, message("ann", f"{subject} {MUCH[:9000]}", note=True)) + says(f"{subject} is over.")

@@ -25,7 +25,7 @@ BELIEVED_S = 600.0
 LEASE_S = 10.0
 """Lease of a request, in flight or waiting; its session renews it."""
 DRAIN_S = 5.0
-"""While nothing was answered since, a refusal so soon after a lowering belongs to the same burst: requests of before may
+"""A refusal so soon after a lowering belongs to the same burst while nothing was answered since: requests of before may
 still be in flight."""
 RAISE_AFTER = 4
 """Replies for each request of the limit that raise it by one."""
