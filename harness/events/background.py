@@ -20,6 +20,7 @@ __all__ = [
     "CommandHandedOver",
     "CommandQuiet",
     "Delivered",
+    "Health",
     "MonitorEnd",
     "MonitorEnded",
     "MonitorSet",
@@ -75,6 +76,18 @@ class AgentCreated(Event):
     """Name of the member whose task it is; empty: that of a subagent without a name."""
 
 
+class Health(StrEnum):
+    """What keeps a subagent from its task. Silence is no sign of it: a long command is silent, too."""
+
+    WELL = "well"
+    PROCESS = "process"
+    """Its turn ended without an answer, so nothing of it runs."""
+    LOOP = "loop"
+    """It repeats itself, and no intervention has led it out yet."""
+    MODEL = "model"
+    """The newest request of it failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentMoved(Event):
     """Progress of a subagent."""
@@ -92,6 +105,7 @@ class AgentMoved(Event):
     """It asks a question that only the user can answer."""
     unpriced: int = 0
     """Requests among `requests` without a known price; `cost_usd` does not include them."""
+    health: Health = Health.WELL
 
 
 @dataclass(frozen=True, slots=True)

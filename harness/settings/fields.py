@@ -243,6 +243,10 @@ class Settings(BaseModel):
     """Cost budget of all members together; unset: the rest of the session's budget."""
     team_claims: Switch = True
     """Idle members claim ready tasks of the board. `/team claims off` ends that for a session."""
+    team_idle_s: SecondsOrNone = 0.0
+    """Seconds without work after which a member ends; 0: it stays. It does not end while it waits for an answer."""
+    team_member_tasks: CountOrNone = 0
+    """Tasks of the board that one member claims before it ends; 0: as many as there are. Those given back count."""
     team_wait_s: Seconds = 1_800.0
     """Seconds that `harness -p` waits for members after the answer, in all; then they are stopped."""
     request_deadline_s: Seconds = 600.0

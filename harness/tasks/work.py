@@ -283,11 +283,15 @@ class TaskWork:
                 continue
             for number in lost:
                 if self._claims.get(number) == held[number]:
-                    del self._claims[number]
-                    text = f"The claim of t{number} by {self.actor.name} has ended: it was not renewed in time."
-                    self._emit(Notice("warning", text))
-                    self._wake(self.actor.name, f"{text} To go on with the task, claim it again.")
+                    self.lost(number)
         self._renewal = None
+
+    def lost(self, number: int) -> None:
+        """Somebody else may have this task now."""
+        self._claims.pop(number, None)
+        text = f"The claim of t{number} by {self.actor.name} has ended: it was not renewed in time."
+        self._emit(Notice("warning", text))
+        self._wake(self.actor.name, f"{text} To go on with the task, claim it again.")
 
     def _count(self, tasks: Tasks) -> None:
         counted = counts(tasks)

@@ -1,6 +1,8 @@
 """Idle members claim tasks of the board: once each, with evidence; what a fault, a stop or the end makes of a claim."""
 
 import asyncio
+import os
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import Any
 import psutil
 import pytest
 
+from harness.base.concurrency import in_thread
 from harness.engine.team.claims import Claims
 from harness.engine.team.member import MemberDraft
+from harness.engine.team.requests import LEAD_BOX
 from harness.events import (
     ArrivalKind,
     Arrived,
@@ -18,14 +22,18 @@ from harness.events import (
     ClaimEnded,
     ClaimsSwitched,
     GoalEnded,
+    MailKind,
     MemberChanged,
     MemberClaimed,
     MemberState,
     RespawnDecided,
     TaskState,
 )
-from harness.policies.tasks.decisions import TaskDraft
-from harness.policies.tasks.task import Task
+from harness.policies.tasks.decisions import Changes, TaskDraft
+from harness.policies.tasks.task import Actor, Task, TaskAction
+from harness.policies.team.mail import MailDraft
+from harness.slots.store import ProcessOwner
+from harness.tasks.board import TaskBoard
 from tests.agent.stage import Stage, calls, says, stage
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_task_board import call
@@ -298,3 +306,91 @@ async def test_the_end_of_a_session_gives_the_tasks_of_its_members_back(tmp_path
         await until(here, lambda: "bash" in str([row.reason for row in team_of(here).rows]))
         await here.agent.aclose()
     assert [(one.end, one.why) for one in told(here, ClaimEnded)] == [(ClaimEnd.GIVEN_BACK, "the session was closed")]
+
+
+def elsewhere(here: Stage, clock: HandClock) -> TaskBoard:
+    """The board of this session in a program of another machine, whose clock is ahead."""
+    assert here.agent.parts.board is not None
+    return TaskBoard(here.agent.parts.board.board.place, ProcessOwner("s9", "another machine", 1, ""), clock=clock)
+
+
+async def test_a_member_whose_claim_ended_meanwhile_records_nothing_and_claims_again(tmp_path: Path) -> None:
+    os.mkfifo(gate := tmp_path / "gate")
+    ran = bash(f"cat {gate}")
+    script = when(calls(ran), "You have claimed this task of the board:\\n\\nt1") + when(calls(done(1)), "go on")
+    script += when(says("Somebody else has it."), "t1") + does(2, "second")
+    async with claiming(tmp_path, script, "ann", sandbox="off") as here:
+        await put(here, TaskDraft("first"), TaskDraft("second", needs=("t1",)))
+        await until(here, lambda: "bash" in str([row.reason for row in team_of(here).rows]))
+        clock = HandClock()
+        clock.move(time.time())
+        other = elsewhere(here, clock)
+        for _ in range(3):
+            clock.move(29.0)
+            other.tasks()
+        eve = Actor("s9/a1")
+        taken = other.claim(eve, "t1")
+        assert isinstance(taken, Changes)
+        assert taken.tasks[0].claim is not None
+        await in_thread(lambda: gate.write_text("go on"))
+        await until(here, lambda: bool(told(here, ClaimEnded)))
+        (lost,) = told(here, ClaimEnded)
+        assert (lost.end, lost.why) == (ClaimEnd.GIVEN_BACK, "its claim was not renewed in time")
+        assert team_of(here).rows[0].claimed == 1
+        fence = taken.tasks[0].claim.fence
+        assert isinstance(other.act("t1", TaskAction.COMPLETE, eve, text="by eve", fence=fence), Changes)
+        other.close()
+        report = await ended(here)
+        assert [line.partition(":")[0] for line in report.done] == ["t1 first", "t2 second"]
+        assert "by eve" in report.done[0]
+
+
+async def test_a_member_ends_after_as_many_tasks_as_one_may_claim(tmp_path: Path) -> None:
+    script = "".join(does(n, f"task {n}") for n in (1, 2))
+    async with claiming(tmp_path, script, "ann", team_member_tasks=2) as here:
+        await put(here, *(TaskDraft(f"task {n}") for n in (1, 2, 3)))
+        report = await ended(here)
+        assert [len(lines) for lines in (report.done, report.left)] == [2, 1]
+        (row,) = team_of(here).rows
+        assert (row.state, row.why, row.claimed) == (
+            MemberState.ENDED,
+            "it has claimed 2 tasks (team_member_tasks)",
+            2,
+        )
+
+
+async def test_an_idle_member_ends_after_its_idle_time_and_one_that_waits_does_not(tmp_path: Path) -> None:
+    clock = HandClock()
+    clock.move(1.0)
+    asks = calls(call("request", kind="question", to="lead", text="Which one?"))
+    script = when(asks, "You have claimed this task") + when(says("I wait."), "r1")
+    async with claiming(tmp_path, script, "ann", "ben", clock=clock, team_idle_s=3_600) as here:
+        await put(here, TaskDraft("look"))
+        await until(here, lambda: "waits for lead (r1)" in team_of(here).listed())
+        (working, idle) = sorted(team_of(here).live, key=lambda one: not claims_of(here).work_of(one).claims)
+        clock.move(3_599)
+        await quiet()
+        assert len(team_of(here).live) == 2
+        clock.move(1)
+        await until(here, lambda: len(team_of(here).live) == 1)
+        assert team_of(here).live == (working,)
+        assert (idle.ending, team_of(here).row(idle).state) == ("idle for 60 min (team_idle_s)", MemberState.ENDED)
+        clock.move(7_200)
+        await quiet()
+        assert team_of(here).live == (working,)
+
+
+async def test_a_note_does_not_prolong_the_idle_time_and_work_begins_it_again(tmp_path: Path) -> None:
+    clock = HandClock()
+    clock.move(1.0)
+    script = does(1, "look")
+    async with claiming(tmp_path, script, "ann", clock=clock, team_idle_s=3_600) as here:
+        clock.move(1_800)
+        await put(here, TaskDraft("look"))
+        await ended(here)
+        clock.move(3_599)
+        await quiet()
+        assert team_of(here).live
+        await team_of(here).send(MailDraft(LEAD_BOX, ("ann",), "Just so you know.", MailKind.NOTE))
+        clock.move(1)
+        await until(here, lambda: not team_of(here).live)

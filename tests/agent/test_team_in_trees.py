@@ -1,19 +1,31 @@
 """Members with a worktree each: what they write is theirs, and an ended one leaves its work where it is."""
 
+import os
 from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
+from harness.base.concurrency import in_thread
 from harness.engine.worktrees import worktrees_for
-from harness.events import ClaimEnd, ClaimEnded, MailKind, MailSent, MemberStarted, MergeDecided, WorktreeLeft
+from harness.events import (
+    ClaimEnd,
+    ClaimEnded,
+    MailKind,
+    MailSent,
+    MemberStarted,
+    MergeDecided,
+    Notice,
+    RespawnDecided,
+    WorktreeLeft,
+)
 from harness.model.notices import member_prompt
 from harness.policies.tasks.decisions import TaskDraft
 from harness.worktrees.merge_queue import MergeQueue
 from tests.agent.stage import calls, says
-from tests.agent.test_claims import claiming, done, ended, join, put, when
+from tests.agent.test_claims import claiming, claims_of, done, ended, join, put, when
 from tests.agent.test_permission_rules import bash
-from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told
+from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told, until
 from tests.worktrees.repositories import committed, git
 
 pytestmark = pytest.mark.anyio
@@ -178,3 +190,83 @@ async def test_a_fault_behind_a_finished_task_delays_nothing(tmp_path: Path) -> 
         report = await ended(here)
         assert len(report.done) == 1
         assert team_of(here).live[0].goes_on == 0.0
+
+
+def finishes(subject: str, words: str) -> str:
+    """Entries for a member that commits a file for the task t1, and says that it is done."""
+    script = when(calls(bash(line_in("new", words))), "You have claimed this task of the board:\\n\\nt1")
+    script += when(calls(done(1)), "wrote-new\\n") + when(says("Ready."), "t1 is finished. End your turn")
+    return script
+
+
+def twice(entry: str, text: str) -> str:
+    return f"{when(entry, text)}times = 2\n"
+
+
+def named_user(workspace: Path) -> None:
+    for setting in ("name", "email"):
+        git(workspace, "config", f"user.{setting}", "a@b")
+
+
+async def test_after_three_reds_the_task_is_given_up_with_the_output_and_the_next_one_begins_without_that_branch(
+    tmp_path: Path,
+) -> None:
+    named_user(workspace := repository(tmp_path))
+    script = finishes("first", "red") + twice(calls(done(1)), "so your task is not completed")
+    script += twice(says("Ready."), "t1 is finished. End your turn")
+    script += when(calls(bash(line_in("good", "green"))), "You have claimed this task of the board:\\n\\nt2")
+    script += when(calls(done(2)), "wrote-good\\n") + when(says("Ready."), "t2 is finished. End your turn")
+    check = "test ! -e new || { echo the tests are red; exit 3; }"
+    async with claiming(tmp_path, script, check_command=check) as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first"), TaskDraft("second"))
+        report = await ended(here)
+        assert [line.partition(":")[0] for line in report.done] == ["t2 second"]
+        assert [line.partition(":")[0] for line in report.set_aside] == ["t1 first"]
+        assert "given back 3 times" in report.set_aside[0]
+        assert "the tests are red" in report.set_aside[0]
+        assert [one.end for one in told(here, ClaimEnded)] == [ClaimEnd.DEFERRED, ClaimEnd.COMPLETED]
+        mails = [one for one in told(here, MailSent) if one.kind is MailKind.GIVEN_BACK]
+        assert [(one.sender.name, one.recipient.name) for one in mails] == [("program", "ann")] * 2
+        assert [(one.what, one.why) for one in told(here, RespawnDecided)] == [
+            ("respawn", "its branch was given back 3 times")
+        ]
+        kept, _ = told(here, MemberStarted)
+        assert git(workspace, "show", f"harness/{kept.worktree}:new") == "red"
+        assert not (workspace / "new").exists()
+        assert (workspace / "good").exists()
+
+
+async def test_a_branch_that_cannot_be_brought_to_the_users_tree_sets_its_task_aside_and_is_kept(
+    tmp_path: Path,
+) -> None:
+    named_user(workspace := repository(tmp_path))
+    (workspace / "new").write_text("of the user, not committed\n")
+    async with claiming(tmp_path, finishes("first", "mine")) as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first", name="a"), TaskDraft("second", needs=("a",)))
+        report = await ended(here)
+        assert report.done == ()
+        assert report.set_aside[0].startswith("t1 first: its branch is ready and was not merged: ")
+        assert report.deferred == ("t2 second: waits for t1",)
+        assert (workspace / "new").read_text() == "of the user, not committed\n"
+        (ann,) = told(here, MemberStarted)
+        assert git(workspace, "show", f"harness/{ann.worktree}:new") == "mine"
+
+
+async def test_a_member_that_cannot_be_told_about_its_red_branch_gives_the_task_back(tmp_path: Path) -> None:
+    named_user(repository(tmp_path))
+    os.mkfifo(gate := tmp_path / "gate")
+    async with claiming(tmp_path, finishes("first", "red"), check_command=f"cat {gate}; false", sandbox="off") as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first"))
+        await until(here, lambda: any(one.what == "merged" for one in told(here, MergeDecided)))
+        (mails,) = (tmp_path / "state").rglob("teams/*.sqlite")
+        mails.write_bytes(b"no database" * 1000)
+        await in_thread(lambda: gate.write_text("go on"))
+        await until(here, lambda: bool(told(here, ClaimEnded)))
+        (back,) = told(here, ClaimEnded)
+        assert back.end is ClaimEnd.GIVEN_BACK
+        assert back.why.startswith("ann was not told about its red branch: ")
+        assert any(one.text == back.why for one in told(here, Notice))
+        claims_of(here).switch(on=False, why="the test ends here")

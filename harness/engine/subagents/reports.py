@@ -23,7 +23,10 @@ from harness.events import (
     Event,
     FaultKind,
     FaultOccurred,
+    Health,
     Json,
+    LoopFound,
+    LoopLeft,
     Message,
     MessageAdded,
     Origin,
@@ -286,6 +289,9 @@ class Follower:
         self._replies: list[Message] = []
         self._ended: TurnEnded | None = None
         self._fault: FaultKind | None = None
+        self._model_fails = False
+        self._loops: set[str] = set()
+        """Signatures of the loops that it is in."""
 
     def report(self, failure: str) -> SubagentReport:
         """How the task ended; `failure` says why where the turn had no end."""
@@ -312,8 +318,14 @@ class Follower:
                 self._asking.add_spend_of_subagent(before, event)
             case MessageAdded(message=message, origin=Origin.REPLY):
                 self._replies.append(message)
+                self._model_fails = False
             case FaultOccurred(fault=fault):
-                self._fault = fault.kind
+                self._fault, self._model_fails = fault.kind, True
+            case LoopFound(loop=loop):
+                self._loops.add(loop.signature)
+                self._moved(shorten_line(f"repeats itself: {loop.summary}"))
+            case LoopLeft(signature=signature):
+                self._loops.discard(signature)
             case TurnEnded():
                 self._ended = event
                 self._asking.denials += event.denials
@@ -342,4 +354,5 @@ class Follower:
         spent = self._spent
         tokens = spent.usage.prompt + spent.usage.output
         taken = spent.requests, tokens, spent.cost_usd
-        self._emit(AgentMoved(self._agent, self._step, doing, *taken, waits_for_user, unpriced=spent.unpriced))
+        health = Health.LOOP if self._loops else Health.MODEL if self._model_fails else Health.WELL
+        self._emit(AgentMoved(self._agent, self._step, doing, *taken, waits_for_user, spent.unpriced, health))

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from harness.base.clock import time_of_day
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
 from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentReport
@@ -116,6 +117,10 @@ class ClaimingTeam(Protocol):
         """End a member that does nothing and is to end."""
         ...
 
+    async def given_back(self, branch: str, output: str) -> None:
+        """Mail to the member whose branch was not merged. Raises MailError."""
+        ...
+
     async def start_again(self, member: Member, why: str) -> str:
         """End a member and begin a new generation of it; returns why there is none, or nothing."""
         ...
@@ -210,6 +215,7 @@ class Claims:
                 while self._left:
                     for event in events_of(await in_thread(partial(self._board.give_back, self._left.pop(), LEFT))):
                         self._emit(event)
+                await self._end_spent()
                 tasks = await in_thread(self._board.tasks)
                 found = pairs(tasks, self._claimants())
                 for pair in found:
@@ -221,6 +227,14 @@ class Claims:
         finally:
             self._looking = None
             self._inbox.changed()
+
+    async def _end_spent(self) -> None:
+        """End idle members that have claimed as many tasks as one may."""
+        most = self._core.settings.team_member_tasks
+        for member in self._team.live if self.on and most else ():
+            if self._team.row(member).claimed >= most and self._team.free(member) and not self.work_of(member).claims:
+                member.ending = f"it has claimed {counted(most, 'task')} (team_member_tasks)"
+                await self._team.end_now(member)
 
     def _claimants(self) -> tuple[Claimant, ...]:
         free = (one for one in self._team.live if self._team.free(one) and not self.work_of(one).claims)
@@ -293,14 +307,15 @@ class Claims:
         ended = f"{member.name} ended its turn, and not the task{said}"
         why = ended if report.end in (AgentEnd.ANSWERED, AgentEnd.SILENT) else f"{member.name}: {report.reason}"
         match outcome:
-            case ClaimOutcome.OVER if id in self._held:
-                self._end(id, ClaimEnd.GIVEN_BACK, "its claim was not renewed in time")
-            case ClaimOutcome.GIVE_BACK:
-                await work.act(id, TaskAction.RELEASE, why)
-            case ClaimOutcome.SET_ASIDE:
-                await work.act(id, TaskAction.DEFER, why)
+            case ClaimOutcome.GIVE_BACK | ClaimOutcome.SET_ASIDE:
+                action = TaskAction.DEFER if outcome is ClaimOutcome.SET_ASIDE else TaskAction.RELEASE
+                await self._given_up(work, number, action, why)
             case ClaimOutcome.OVER | ClaimOutcome.KEEP | ClaimOutcome.MERGE:
                 pass
+
+    async def _given_up(self, work: MemberWork, number: int, action: TaskAction, why: str) -> None:
+        if isinstance(await work.act(f"t{number}", action, why), Refused):
+            work.lost(number)
 
     async def _after(self, member: Member, work: MemberWork, report: SubagentReport) -> None:
         """What follows a failure."""
@@ -343,6 +358,7 @@ class Claims:
         if held and self._team.free(member):
             text = notices.kept_task("\n\n".join(map(text_of, held)))
             self._team.work_on(member, text, f"{held[0].id}: {held[0].subject}")
+        self.look()
 
     async def member_ended(self, member: Member) -> None:
         """Give back what a member holds that has ended."""
@@ -365,7 +381,10 @@ class Claims:
                 except WorktreeError as error:
                     given_back, problem = {}, f"its branch could not be merged: {error}"
                 for member, name in zip(finished, names, strict=True):
-                    await self._settle(member, given_back.get(f"{BRANCH}{name}"), problem)
+                    if (red := given_back.get(branch := f"{BRANCH}{name}")) is not None:
+                        await self._team.given_back(branch, red)
+                    else:
+                        await self._settle(self.work_of(member), problem)
         except BoardError as error:
             self._emit(Notice("warning", str(error)))
         finally:
@@ -376,20 +395,30 @@ class Claims:
         live = self._team.live
         return [one for one in live if not one.busy and (work := self._works.get(one.address)) and work.merging]
 
-    async def _settle(self, member: Member, red: str | None, problem: str) -> None:
-        """Complete the tasks of a merged branch; a red one goes back to its member, which keeps the claim."""
-        work = self.work_of(member)
+    async def _settle(self, work: MemberWork, problem: str) -> None:
+        """Complete the tasks of a merged branch. Where it could not be merged, they are set aside."""
         for number in tuple(work.merging):
-            if red is None and not problem:
-                await work.merged(number)
-            elif red is None or work.reds + 1 >= MOST_REDS:
-                await work.act(f"t{number}", TaskAction.DEFER, problem or f"given back {MOST_REDS} times: {red}")
-            else:
-                del work.merging[number]
-        if red is not None and work.claims and not member.busy:
-            work.reds += 1
-            tasks = await work.held()
-            self._team.work_on(member, notices.branch_given_back(red), f"{tasks[0].id}: its branch was given back")
+            done = work.act(f"t{number}", TaskAction.DEFER, problem) if problem else work.merged(number)
+            if isinstance(refused := await done, Refused):
+                await self._given_up(work, number, TaskAction.DEFER, refused.reason)
+
+    async def red(self, member: Member, output: str) -> bool:
+        """Count that the branch of a member was given back. Returns whether the member is to mend it: a task that it
+        has finished too often is set aside, and the member begins again without that branch."""
+        if (work := self._works.get(member.address)) is None or not work.merging:
+            return True
+        work.reds += 1
+        if work.reds < MOST_REDS:
+            work.merging.clear()
+            return True
+        why = f"given back {MOST_REDS} times"
+        for number in tuple(work.merging):
+            await work.act(f"t{number}", TaskAction.DEFER, f"{why}: {output}")
+        if not (member.busy or member.ending):
+            refused = await self._team.start_again(member, f"its branch was {why}")
+            what = "stop" if refused else "respawn"
+            self._emit(RespawnDecided(member.address, what, refused or f"its branch was {why}"))
+        return False
 
     # ── the end of a goal ───────────────────────────────────────────────────────────────────────
 

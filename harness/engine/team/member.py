@@ -50,6 +50,8 @@ class Member:
     """The commit of its worktree when its task of the board was claimed."""
     alarm: asyncio.Task[None] | None = None
     """Ends its pause; there is one only while mail or its task waits for that."""
+    leaves: asyncio.Task[None] | None = None
+    """Ends the member after its idle time; only while it is idle and there is such a limit."""
     ending: str = ""
     """Why it is being ended; empty: it is not."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)

@@ -3,7 +3,17 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from harness.events import Address, Event, MemberClaimed, ToolEnded, ToolOutcome, ToolStarted, TurnEnded
+from harness.events import (
+    Address,
+    ClaimEnd,
+    ClaimEnded,
+    Event,
+    MemberClaimed,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TurnEnded,
+)
 from harness.permissions.requirements import SHELL
 from harness.permissions.rules import FILE_TOOLS, WRITE
 from harness.policies.tasks.decisions import Changes, Refused, TaskEdit
@@ -85,6 +95,12 @@ class MemberWork(TaskWork):
     async def merged(self, number: int) -> Changes | Refused:
         """Complete a task whose branch is merged now."""
         return await super().act(f"t{number}", TaskAction.COMPLETE, self.merging.pop(number))
+
+    def lost(self, number: int) -> None:
+        """Somebody else may have this task now, so the branch of this member is not merged for it."""
+        super().lost(number)
+        self.merging.pop(number, None)
+        self._report(ClaimEnded(self.member, f"t{number}", ClaimEnd.GIVEN_BACK, "its claim was not renewed in time"))
 
     async def held(self) -> tuple[Task, ...]:
         """The tasks that it holds."""

@@ -193,6 +193,19 @@ def text_of(mail: Mail) -> str:
     return notices.mail_text(mail.id, mail.sender.name, mail.kind, mail.body)
 
 
+def fate_of(mail: Mail, member: Member | None, row: MemberRow | None) -> str:
+    """What becomes of a message now, for its sender; `member` and `row` of the recipient, None: it is the lead, or has
+    ended."""
+    name, head = mail.recipient.name, f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
+    if member is None or row is None:
+        return f"{head}."
+    if not mail.begins_work and not member.busy:
+        return f"{head}; it is read with the next one that begins work."
+    if row.state is MemberState.PAUSED:
+        return f"{head}; {name} is paused and reads it afterwards ({row.why})."
+    return f"{head}; {name} reads it {'at its next step' if member.read else 'as its next task'}."
+
+
 def _batch(mails: list[Mail]) -> list[Mail]:
     """The oldest messages that one step reads; at least one, if there is any."""
     size = 0

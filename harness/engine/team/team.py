@@ -9,7 +9,6 @@ what it has besides: a mailbox, and a reason to work again.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,6 @@ from typing import TypeVar
 from harness.base.clock import time_of_day
 from harness.base.concurrency import in_thread, shielded
 from harness.base.errors import HarnessError
-from harness.base.external_text import counted
 from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.store_places import mail_place, store_clock
@@ -28,7 +26,7 @@ from harness.engine.team.claims import Claims
 from harness.engine.team.lead import LeadTools
 from harness.engine.team.member import Member, MemberDraft
 from harness.engine.team.requests import LEAD_BOX, PROGRAM_BOX, USER_BOX, Requests
-from harness.engine.team.seat import MemberSeat, text_of
+from harness.engine.team.seat import MemberSeat, fate_of, text_of
 from harness.engine.team.trees import MemberTrees
 from harness.events import (
     Address,
@@ -64,9 +62,12 @@ from harness.policies.team.members import (
     REST,
     Begin,
     MemberRow,
+    Stay,
     TeamFold,
     WaitUntil,
+    counted_members,
     full,
+    lasted,
     next_step,
     roster_lines,
     spent,
@@ -141,7 +142,7 @@ class Team:
         self.check(draft.name)
         if (full := self._subagents.full()) is not None:
             raise HarnessError(full.content)
-        await shielded(self._joined(draft))
+        self.step(await shielded(self._joined(draft)))
 
     async def _joined(self, asked: MemberDraft) -> Member:
         address = await self._stored(partial(self._store.begin, asked.name))
@@ -198,16 +199,20 @@ class Team:
         return "\n".join(map(self.fate, sent))
 
     async def given_back(self, branch: str, output: str) -> None:
-        """Mail to the member whose branch was not merged, with the conflict or the output of the check. Nothing where
-        no live member has it."""
+        """Mail the conflict or the output of the check to the member whose branch was not merged, if it is there."""
         await self.open()
-        names = [one.name for one in self._fold.live if one.worktree and branch == f"{BRANCH}{one.worktree}"]
-        if not names:
+        found = (one for one in self.live if branch == f"{BRANCH}{self.row(one).worktree}")
+        if (member := next(found, None)) is None or not (self.claims is None or await self.claims.red(member, output)):
             return
-        body = notices.branch_given_back(output, task=False)
-        sent = await self.send(MailDraft(PROGRAM_BOX, tuple(names), body, MailKind.GIVEN_BACK))
+        body = notices.branch_given_back(output, task=bool(self.claims and self.claims.work_of(member).claims))
+        try:
+            sent = await self.send(MailDraft(PROGRAM_BOX, (member.name,), body, MailKind.GIVEN_BACK))
+        except MailError as error:
+            sent = MailRefused(str(error))
         if isinstance(sent, MailRefused):
-            self._emit(Notice("warning", f"{names[0]} was not told that its branch is given back: {sent.reason}"))
+            self._emit(Notice("warning", why := f"{member.name} was not told about its red branch: {sent.reason}"))
+            if self.claims is not None:
+                await self.claims.work_of(member).give_back(why)
 
     async def send(self, draft: MailDraft) -> tuple[Mail, ...] | MailRefused:
         """Write a message to mailboxes, and let it begin what it begins. Raises MailError."""
@@ -252,16 +257,8 @@ class Team:
 
     def fate(self, mail: Mail) -> str:
         """What becomes of a message now, for its sender."""
-        head = f"Message {mail.id} to {mail.recipient.name} is in the mailbox"
-        if (member := self._members.get(mail.recipient)) is None:
-            return f"{head}."
-        if not mail.begins_work and not member.busy:
-            return f"{head}; it is read with the next one that begins work."
-        if self.row(member).state is MemberState.PAUSED:
-            return f"{head}; {mail.recipient.name} is paused and reads it afterwards ({self.row(member).why})."
-        return (
-            f"{head}; {mail.recipient.name} reads it {'as its next task' if member.read == [] else 'at its next step'}."
-        )
+        member = self._members.get(mail.recipient)
+        return fate_of(mail, member, None if member is None else self.row(member))
 
     async def _stored(self, step: Callable[[], T]) -> T:
         """One step of the mailboxes, after those before it: a step that waits for hundreds of others would seem to
@@ -407,17 +404,28 @@ class Team:
                     self._emit(MemberChanged(member.address, MemberState.PAUSED, why))
                 if member.alarm is None:
                     member.alarm = asyncio.create_task(self._later(member, at - now), name=f"pause of {member.name}")
+            case Stay() if (limit := self._core.settings.team_idle_s) and state in REST and member.leaves is None:
+                member.leaves = asyncio.create_task(
+                    self._leave_later(member, limit), name=f"idle time of {member.name}"
+                )
 
     async def _later(self, member: Member, seconds: float) -> None:
         await self._clock.sleep(seconds)
         member.alarm = None
         self.step(member)
 
+    async def _leave_later(self, member: Member, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        while not self._rests(member) or (self.claims is not None and self.claims.work_of(member).claims):
+            await self._clock.sleep(seconds)
+        member.leaves, member.ending = None, f"idle for {lasted(seconds)} (team_idle_s)"
+        await self.end_now(member)
+
     def _silence(self, member: Member) -> None:
         member.goes_on = 0.0
-        if member.alarm is not None:
-            member.alarm.cancel()
-            member.alarm = None
+        for alarm in filter(None, (member.alarm, member.leaves)):
+            alarm.cancel()
+        member.alarm = member.leaves = None
 
     async def end_now(self, member: Member) -> None:
         """End a member that does nothing, and whose end was decided."""
@@ -452,8 +460,10 @@ class Team:
 
     def free(self, member: Member) -> bool:
         """It is idle, has no mail to read first, and waits for nothing."""
-        row, paused = self.row(member), self._subagents.admission.paused_until(member.agent)
-        rests = row.state in REST and TASK_UPDATE in row.tools and paused is None
+        return TASK_UPDATE in self.row(member).tools and self._rests(member)
+
+    def _rests(self, member: Member) -> bool:
+        rests = self.row(member).state in REST and self._subagents.admission.paused_until(member.agent) is None
         busy = member.busy or member.held or member.ending or member.goes_on or self._closing
         return rests and not (busy or member.reasons or self.waits(member))
 
@@ -494,10 +504,7 @@ class Team:
     @property
     def counted(self) -> str:
         """How many members there are, and in which state; empty: there is none."""
-        live = self._fold.live
-        states = Counter(row.word for row in live)
-        parts = ", ".join(f"{number} {word}" for word, number in states.items())
-        return f"{counted(len(live), 'member')}: {parts}" if live else ""
+        return counted_members(self._fold.live)
 
     def listed(self) -> str:
         """The members as lines."""
@@ -598,10 +605,8 @@ class Team:
         for member in self._members.values():
             if member.busy:
                 self._left(self.row(member))
-        alarms = [member.alarm for member in self._members.values() if member.alarm is not None]
-        if self._opened is not None:
-            alarms.append(self._opened)
-        for alarm in alarms:
+        alarms = [task for one in self.live for task in (one.alarm, one.leaves) if task is not None]
+        for alarm in (alarms := [*alarms, *filter(None, [self._opened])]):
             alarm.cancel()
         await asyncio.gather(*alarms, self.requests.aclose(), return_exceptions=True)
 

@@ -7,9 +7,11 @@
 The roster of the model, the panel and a replay read the same fold.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from harness.base.external_text import counted
 from harness.events import (
     Address,
     AdmissionPool,
@@ -18,10 +20,12 @@ from harness.events import (
     AgentEnded,
     AgentMoved,
     Event,
+    Health,
     MailDelivered,
     MailReturned,
     MailSent,
     MemberChanged,
+    MemberClaimed,
     MemberStarted,
     MemberState,
     SessionStarted,
@@ -59,6 +63,8 @@ class MemberRow:
     """Tasks that it was given."""
     moved: AgentMoved | None = None
     """Progress of the task that it works on."""
+    claimed: int = 0
+    """Tasks of the board that it has claimed."""
     unread: int = 0
     active: float = 0.0
     """Unix time of its last event."""
@@ -95,9 +101,18 @@ class MemberRow:
         return self.moved is not None and self.moved.waits_for_user
 
     @property
+    def health(self) -> Health:
+        """Whether something keeps it from its task: its turn died, it is in a loop, or the model fails."""
+        if self.state is MemberState.FAILED:
+            return Health.PROCESS
+        return self.moved.health if self.moved else Health.WELL
+
+    @property
     def word(self) -> str:
-        """What it does, in a word or two."""
-        return "asks you" if self.asks else self.state.value
+        """What it does, in a few words."""
+        if self.asks:
+            return "asks you"
+        return {Health.LOOP: "in a loop", Health.MODEL: "model fails"}.get(self.health, self.state.value)
 
     @property
     def reason(self) -> str:
@@ -152,6 +167,9 @@ class TeamFold:
                 self._change(agent, at, lambda row: replace(row, moved=event))
             case AgentEnded(agent=agent):
                 self._change(agent, at, lambda row: _ended(row, event, at))
+            case MemberClaimed(member=address):
+                agent = self._agents.get(address, "")
+                self._change(agent, at, lambda row: replace(row, claimed=row.claimed + 1))
             case MailSent(recipient=address):
                 self._change(self._agents.get(address, ""), at, lambda row: replace(row, unread=row.unread + 1))
             case MailDelivered(member=address, ids=ids) | MailReturned(member=address, ids=ids):
@@ -250,9 +268,10 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
     for row in listed:
         facts = [f"{row.tokens:,} tokens", *_price(row.cost_usd, row.unpriced)]
         facts += [f"worktree {row.worktree}"] if row.worktree else []
+        facts += [f"{counted(row.claimed, 'task')} of the board"] if row.claimed else []
         facts += [f"{row.unread} unread"] if row.unread else []
         facts += [f"owes a report to {', '.join(one.name for one in row.owes)}"] if row.owes else []
-        since = f" for {_lasted(now - row.since)}" if row.since else ""
+        since = f" for {lasted(now - row.since)}" if row.since else ""
         what = " · ".join(filter(None, (row.role, row.task and f"task: {row.task}", row.reason)))
         yield f"{row.name} ({row.agent}) {row.word}{since}: {what} ({', '.join(facts)})"
     if len(live) > len(listed):
@@ -264,7 +283,15 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
         yield ", ".join((f"together: {all.tokens:,} tokens", *_price(all.cost_usd, all.unpriced)))
 
 
-def _lasted(seconds: float) -> str:
+def counted_members(rows: Sequence[MemberRow]) -> str:
+    """How many members there are, and what they do; empty: there is none."""
+    words = Counter(row.word for row in rows)
+    parts = ", ".join(f"{number} {word}" for word, number in words.items())
+    return f"{counted(len(rows), 'member')}: {parts}" if rows else ""
+
+
+def lasted(seconds: float) -> str:
+    """A time in its largest unit: "3 h", "40 min", "12 s"."""
     for unit, length, least in (("h", 3_600, 7_200), ("min", 60, 120)):
         if seconds >= least:
             return f"{seconds // length:.0f} {unit}"

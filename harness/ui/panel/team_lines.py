@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from harness.events import MemberState, RequestState
+from harness.events import Health, MemberState, RequestState
 from harness.policies.protocols.requests import Request
 from harness.policies.protocols.table import word
 from harness.policies.team.members import AT_WORK, MemberRow, lane, watched
@@ -27,7 +27,11 @@ BAD = frozenset({MemberState.FAILED, MemberState.PAUSED})
 
 def needs_a_look(rows: Sequence[MemberRow]) -> bool:
     """Whether a member works, or needs the user."""
-    return any(row.state in AT_WORK or row.state in BAD for row in rows)
+    return any(row.state in AT_WORK or _urgent(row) for row in rows)
+
+
+def _urgent(row: MemberRow) -> bool:
+    return row.asks or row.state in BAD or row.health is not Health.WELL
 
 
 def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Sequence[Lines]:
@@ -50,7 +54,9 @@ def team(panel: Panel, width: int, now: float, *, expanded: bool = False) -> Seq
     if more := len(panel.requests) - len(requests):
         requests.append(labelled("", Content.styled(f"{count(more)} more requests: /team", QUIET)))
     rows = [_row(row, width, now) for row in shown]
-    urgent = [_row(row, width, now) for row in shown if row.asks or row.state in BAD][:1]
+    urgent = [_row(row, width, now) for row in shown if row.asks or row.state in BAD or row.health is not Health.WELL][
+        :1
+    ]
     return ([*head, *full, *requests], [*head, *rows, *requests], [*head, *rows], [*counts[:1], *urgent], [])
 
 
@@ -73,9 +79,10 @@ def _request(request: Request, width: int) -> Content:
 
 def _row(row: MemberRow, width: int, now: float) -> Content:
     mark, style = ("?", f"bold {TROUBLE}") if row.asks else MARKS[row.state]
+    style = style if row.health is Health.WELL else TROUBLE
     text = Content.styled(f"{mark} {flat(row.task or row.role)}", style)
     since = lasted(row.since, now) if row.since else ""
-    state = "" if row.state is MemberState.WORKING and not row.asks else row.word
+    state = "" if row.word == MemberState.WORKING else row.word
     return labelled(row.name, apart(text, BETWEEN.join(filter(None, (state, since))), width - LABEL))
 
 

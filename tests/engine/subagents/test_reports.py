@@ -28,12 +28,19 @@ from harness.events import (
     AgentMoved,
     Denial,
     Event,
+    Fault,
     FaultKind,
+    FaultOccurred,
+    Health,
+    Loop,
+    LoopFound,
+    LoopLeft,
     Message,
     MessageAdded,
     Origin,
     PermissionAnswered,
     PermissionAsked,
+    Projection,
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
@@ -163,6 +170,30 @@ def test_what_an_agent_does_is_reported_and_whether_it_waits_for_the_user(
 ) -> None:
     _, _, moved = followed(event)
     assert moved == [AgentMoved("a1", 0, doing, 0, 0, 0.0, waits)]
+
+
+LOOP = Loop(Projection.ACTION, "s1", 1, 3, "grep three times")
+FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "busy"), "m", 1)
+
+
+@pytest.mark.parametrize(
+    ("events", "health"),
+    [
+        ((FAULT,), Health.MODEL),
+        ((FAULT, MessageAdded(replies("Again.")[0], Origin.REPLY)), Health.WELL),
+        ((LoopFound(LOOP, 3),), Health.LOOP),
+        ((FAULT, LoopFound(LOOP, 3)), Health.LOOP),
+        ((LoopFound(LOOP, 3), LoopLeft("s2", Projection.ACTION, 4)), Health.LOOP),
+        ((LoopFound(LOOP, 3), LoopLeft("s1", Projection.ACTION, 4)), Health.WELL),
+        ((LoopFound(LOOP, 3), StepStarted(4), ToolStarted("c", "bash", "sleep 600", {})), Health.LOOP),
+        ((ToolStarted("c", "bash", "sleep 600", {}),), Health.WELL),
+    ],
+)
+def test_a_loop_and_a_model_that_fails_are_told_apart_and_silence_is_well(
+    events: tuple[Event, ...], health: Health
+) -> None:
+    _, _, moved = followed(*events, StepStarted(1))
+    assert moved[-1].health is health
 
 
 def test_an_agent_without_an_end_is_reported_with_why_and_what_it_had_said_and_cost() -> None:

@@ -16,6 +16,7 @@ from harness.events import (
     MailReturned,
     MailSent,
     MemberChanged,
+    MemberClaimed,
     MemberStarted,
     MemberState,
     Usage,
@@ -50,6 +51,7 @@ events = st.one_of(
     addresses.map(lambda one: MailSent(1, Address("lead", 1), one, MailKind.MESSAGE, "Hi.")),
     addresses.map(lambda one: MailDelivered(one, (1,))),
     addresses.map(lambda one: MailReturned(one, (1, 2), "gone")),
+    addresses.map(lambda one: MemberClaimed(one, "t1", "look")),
 )
 
 
@@ -78,6 +80,7 @@ def test_the_fold_says_what_a_naive_look_says(happened: list[Event]) -> None:
         assert row.tokens_before == 250 * len(ended)
         assert row.cost_usd == len(ended) + (0.5 if row.moved else 0.0)
         assert row.moved is None or row.moved in moves
+        assert row.claimed == sum(isinstance(event, MemberClaimed) for event in mine)
         unread = 0
         for event in mine:
             match event:

@@ -1,10 +1,13 @@
 """What the panel says of members."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.events import (
     Address,
     Event,
+    Health,
     MemberState,
     RequestChanged,
     RequestKind,
@@ -22,12 +25,18 @@ from tests.ui.panel.test_work_lines import drawn, lines
 ANN = members.joined("ann", "a1")
 
 
+def sick(health: Health) -> Event:
+    return replace(work.moved("a1"), health=health)
+
+
 @pytest.mark.parametrize(
     ("events", "row"),
     [
         ((), "ann      ◌ find the tests queued · 9 s"),
         ((work.admitted("a1", 1, 1),), "ann      ◍ find the tests 9 s"),
         ((work.admitted("a1", 1, 1), work.moved("a1", asks=True)), "ann      ? find the tests asks you · 9 s"),
+        ((work.admitted("a1", 1, 1), sick(Health.LOOP)), "ann      ◍ find the tests in a loop · 9 s"),
+        ((work.admitted("a1", 1, 1), sick(Health.MODEL)), "ann      ◍ find the tests model fails · 9 s"),
         ((members.changed("ann", MemberState.IDLE, "done"),), "ann      ✓ find the tests idle · 9 s"),
         ((members.changed("ann", MemberState.FAILED, "529"),), "ann      ✗ find the tests failed · 9 s"),
         ((members.changed("ann", MemberState.PAUSED, "5 times"),), "ann      ‖ find the tests paused · 9 s"),
@@ -55,6 +64,7 @@ def test_a_team_at_work_or_in_trouble_needs_a_look() -> None:
     assert is_calm(after(*rests))
     assert not is_calm(after(*rests, *ANN))
     assert not is_calm(after(*rests, members.changed("ann", MemberState.FAILED, "529")))
+    assert not is_calm(after(*rests, *ANN, work.admitted("a1", 1, 1), sick(Health.LOOP)))
 
 
 def test_of_many_members_some_have_a_row_and_all_are_counted() -> None:
