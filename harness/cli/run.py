@@ -30,11 +30,14 @@ from harness.plan_script.plan import Main, Plan
 from harness.plan_script.record import ScriptRecord, recorded
 from harness.plan_script.runner import CountingRunner, SessionRunner, led_by, where
 from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision
-from harness.session import Opening, Session
+from harness.session import Asker, Opening, Session
 from harness.settings import LoadedSettings, Settings, current_folder, load
 from harness.settings.logs import open_log
 from harness.ui.folder_question import confirmed, with_answer
 from harness.ui.plain.headless import Lead, OutputFormat, headless, print_note
+from harness.ui.plain.keyboard import Keyboard
+from harness.ui.plain.printer import LinePrinter
+from harness.ui.plain.questions import PlainAsker
 
 MOST_BYTES = 1_000_000
 
@@ -93,10 +96,18 @@ def run_plan(options: Namespace, script: str, arguments: tuple[str, ...]) -> int
     log, reread = open_log(loaded.settings, sys.stderr), partial(_settings, given, here)
     opening = Opening(made.resume.stem if made.resume else None, worktree=options.worktree, carry=options.carry_changes)
     form = OutputFormat(options.output_format or "text")
-    lead = Lead(partial(_turn, made), ("harness", "run", script, "--resume"))
+    lead = Lead(partial(_turn, made), ("harness", "run", script, "--resume"), asker=_asker())
     streams = sys.stdout, sys.stderr
     with contextlib.redirect_stdout(sys.stderr):  # what the script prints is no answer
         return asyncio.run(headless(loaded, made.typed, opening, form, *streams, lead=lead, reread=reread, log=log))
+
+
+def _asker() -> Asker | None:
+    """Asks the user in lines; None: there is no terminal to ask in."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    keyboard = Keyboard(sys.stdin.fileno())
+    return PlainAsker(LinePrinter(sys.stderr), keyboard, keyboard.away)
 
 
 def _settings(given: Mapping[str, object], here: Path) -> Settings:

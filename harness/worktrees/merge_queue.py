@@ -98,7 +98,8 @@ class MergeQueue:
         known = (*state.waiting, *(one.branch for one in state.given_back))
         state = QueueState((*state.waiting, *(one for one in wanted if one not in known)), (), state.given_back)
         if not state.waiting:
-            raise WorktreeError("There is nothing to merge: no worktree has commits of its own and no open changes.")
+            why = "a worktree is finished when it has commits of its own and all is committed"
+            raise WorktreeError(f"There is nothing to merge: {why}.")
         base = await self._git("rev-parse", "HEAD", cwd=here.top)
         self._give_back(QueueState(()), state)  # by a run that did not end
         if self._check is None:

@@ -16,6 +16,7 @@ from harness.journal import read
 from harness.ui.signals import BLOCKED_S
 from tests.pages.blocks import every_block
 from tests.ui.program import ROOT, Finished, Place, run, start
+from tests.ui.terminals import Terminal
 from tests.ui.warm import Piped
 from tests.worktrees.repositories import git
 
@@ -302,6 +303,19 @@ async def test_agents_in_worktrees_leave_the_folder_as_it_is(place: Place) -> No
     assert ended.code == 0, ended.err
     assert not [*place.folder.glob("*.txt")]
     assert sorted(one.name for one in place.state.glob("worktrees/*/*/*.txt")) == ["one.txt", "two.txt"]
+
+
+async def test_in_a_terminal_the_questions_of_agents_are_answered_there(place: Place) -> None:
+    (place.folder / "plan.py").write_text("""async def main(plan):
+    return await plan.parallel(plan.agent(f"create {name}.txt with hello") for name in ("one", "two"))""")
+    async with Terminal(place, "run", "plan.py", "--practice") as terminal:
+        for _ in range(2):
+            await terminal.sees("allow it? y once")
+            await terminal.waits()  # what is typed before is no answer
+            terminal.type("y\n")
+        assert await terminal.ends() == 0
+        assert {f"? agent a{number}: write_file" in terminal.screen for number in (1, 2)} == {True}
+    assert sorted(one.name for one in place.folder.glob("*.txt")) == ["one.txt", "two.txt"]
 
 
 def test_arguments_and_flags_come_in_any_order() -> None:

@@ -30,7 +30,7 @@ from harness.events import (
     encode,
 )
 from harness.media.mentions import mentions
-from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
+from harness.session import Asker, Opening, Session, attachment_problem, exit_code, open_session, report_lines
 from harness.settings import LoadedSettings, Settings
 from harness.ui.lines.events import line_of, source_lines
 from harness.ui.lines.line import Line
@@ -87,6 +87,8 @@ class Lead:
     """What it does once its turn has ended with an answer, before results are waited for. May raise HarnessError."""
     report: Callable[[Session], Awaitable["LeadReport"]] | None = None
     """How it has ended; written in place of the answers."""
+    asker: Asker | None = None
+    """Answers questions; None: whatever would ask is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ async def headless(
     answer_format = None if schema is None else schema.output_format(lazy_sdk=loaded.settings.lazy_sdk)
     opened = open_session(
         loaded,
-        Unattended(),
+        (lead and lead.asker) or Unattended(),
         opening,
         answer_format=answer_format,
         reread=reread,
