@@ -46,7 +46,13 @@ async def test_each_call_that_may_change_something_is_recorded_with_its_outcome(
         lambda call: HookAnswer(block="no") if "never" in call.input["command"] else None
     )
     breaks = hook("before_tool", tools="edit_file", name="breaks")(lambda call: HookAnswer(input={"path": "none.txt"}))
-    script = calls(READ) + calls(run("sk-ant-a-key-of-the-user")) + calls(WRONG) + calls(FAILS) + calls(run("never"))
+    script = (
+        calls(READ)
+        + calls('{ name = "bash", input = { command = "echo sk-ant-a-key-of-the-user" } }')
+        + calls(WRONG)
+        + calls(FAILS)
+        + calls(run("never"))
+    )
     async with stage(tmp_path, script + says("Done."), hooks=[denies, breaks, *fence.hooks()]) as here:
         await here.turn()
     found = seen(tasks, fence)
