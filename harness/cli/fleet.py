@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 AGAIN_S = 1.0
 """Between two looks at a task that is waited for."""
+MOST_PRIORITY = 1_000
 TAG = re.compile(r"[\w.-]{1,64}")
 
 
@@ -91,6 +92,8 @@ def _draft(options: Namespace) -> FleetDraft:
     modes = get_args(get_args(PermissionMode)[0])
     if options.permission_mode and options.permission_mode not in modes:
         raise FleetCommandError(f"--permission-mode takes one of {', '.join(modes)}.")
+    if abs(options.priority) > MOST_PRIORITY:
+        raise FleetCommandError(f"--priority takes a number from -{MOST_PRIORITY} to {MOST_PRIORITY}.")
     if options.budget_usd is not None and not (0 < options.budget_usd < math.inf):
         raise FleetCommandError("--budget-usd takes dollars above 0.")
     return FleetDraft(

@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import sendable
 from harness.base.transactions import SqlConnection
 from harness.fleet.schema import FleetError, check, create
 
@@ -358,8 +359,8 @@ def numbered(sql: str) -> str:
 
 
 def _stored(value: Any) -> Any:
-    """A text as Postgres can store it: it has no NUL character."""
-    return value.replace("\0", "␀") if isinstance(value, str) and "\0" in value else value
+    """A text as Postgres can store it: without NUL characters and lone surrogates."""
+    return sendable(value).replace("\0", "␀") if isinstance(value, str) else value
 
 
 # ── errors ──────────────────────────────────────────────────────────────────────────────────────────

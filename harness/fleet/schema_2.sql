@@ -2,6 +2,7 @@
 CREATE TABLE harness.tasks_tasks (
     scope text NOT NULL DEFAULT current_setting('harness.scope'),
     id text NOT NULL, number bigint GENERATED ALWAYS AS IDENTITY, key text NOT NULL, draft text NOT NULL,
+    needs text NOT NULL,
     state text NOT NULL, since float8 NOT NULL, fence bigint NOT NULL, attempts bigint NOT NULL,
     worker text NOT NULL, machine text NOT NULL, reason text NOT NULL, outcome text, submitted float8 NOT NULL,
     PRIMARY KEY (scope, id)
@@ -29,7 +30,7 @@ CREATE TABLE harness.tasks_workers (
 
 CREATE SCHEMA harness_tasks;
 CREATE VIEW harness_tasks.tasks AS
-    SELECT id, number, key, draft, state, since, fence, attempts, worker, machine, reason, outcome, submitted
+    SELECT id, number, key, draft, needs, state, since, fence, attempts, worker, machine, reason, outcome, submitted
     FROM harness.tasks_tasks WHERE scope = current_setting('harness.scope');
 CREATE VIEW harness_tasks.effects AS
     SELECT task, fence, key, number, text, began, outcome, ended

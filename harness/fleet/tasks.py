@@ -191,8 +191,7 @@ class FleetTasks:
 
         def step(connection: FleetConnection) -> None:
             self._held(connection, id, fence)
-            if connection.execute(INTENDED, (id, fence, key)).fetchone() is None:
-                connection.execute(INTEND, (id, fence, key, text[:MOST_TEXT], self._now))
+            connection.execute(INTEND, (id, fence, key, text[:MOST_TEXT], self._now, id, fence, key))
 
         self._do(step)
 
@@ -321,7 +320,8 @@ class FleetTasks:
         for task in decided:
             values = _row(task)
             if not connection.execute(UPDATE, (*values, task.id)).rowcount:
-                connection.execute(INSERT, (task.id, task.draft.key, json.dumps(asdict(task.draft)), *values))
+                draft = json.dumps(asdict(task.draft), ensure_ascii=False)
+                connection.execute(INSERT, (task.id, task.draft.key, draft, " ".join(task.draft.needs), *values))
             said, why = (what, text or task.reason) if task.id == id else (str(task.state), task.reason)
             self._line(connection, task.id, task.fence, said, why)
         connection.run(lambda driver: self._hand_over(driver, decided))
@@ -374,9 +374,11 @@ def _queue_table() -> str:
 STATUS = "state, since, fence, attempts, worker, machine, reason, outcome, submitted"
 COLUMNS = f"id, draft, {STATUS}"
 UPDATE = f"UPDATE tasks SET {STATUS.replace(',', ' = ?,')} = ? WHERE id = ?"
-INSERT = f"INSERT INTO tasks (id, key, draft, {STATUS}) VALUES ({', '.join('?' * 12)})"
-INTEND = "INSERT INTO effects (task, fence, key, text, began) VALUES (?, ?, ?, ?, ?)"
-INTENDED = "SELECT key FROM effects WHERE task = ? AND fence = ? AND key = ?"
+INSERT = f"INSERT INTO tasks (id, key, draft, needs, {STATUS}) VALUES ({', '.join('?' * 13)})"
+INTEND = """
+INSERT INTO effects (task, fence, key, text, began) SELECT ?::text, ?::bigint, ?::text, ?::text, ?::float8
+WHERE NOT EXISTS (SELECT 1 FROM effects WHERE task = ? AND fence = ? AND key = ?)
+"""
 RESULT = "UPDATE effects SET outcome = ?, ended = ? WHERE task = ? AND fence = ? AND key = ?"
 LINE = "INSERT INTO records (at, task, fence, what, text) VALUES (?, ?, ?, ?, ?)"
 SEEN = "UPDATE workers SET seen = ? WHERE id = ? RETURNING draining"
@@ -385,8 +387,7 @@ INSERT INTO workers (id, machine, tags, concurrency, started, seen, draining) VA
 """
 AROUND = """
 state = 'blocked' OR id IN (
-    SELECT need.value FROM tasks AS waiting, json_array_elements_text(waiting.draft::json -> 'needs') AS need
-    WHERE waiting.state = 'blocked'
+    SELECT unnest(string_to_array(waiting.needs, ' ')) FROM tasks AS waiting WHERE waiting.state = 'blocked'
 )
 """
 """The blocked tasks, and those that they need."""
@@ -399,7 +400,7 @@ state IN ('queued', 'running') AND NOT EXISTS (
 
 
 def _row(task: FleetTask) -> tuple[Any, ...]:
-    outcome = None if task.outcome is None else json.dumps(asdict(task.outcome))
+    outcome = None if task.outcome is None else json.dumps(asdict(task.outcome), ensure_ascii=False)
     who = (task.worker, task.machine, task.reason)
     return (str(task.state), task.since, task.fence, task.attempts, *who, outcome, task.submitted)
 

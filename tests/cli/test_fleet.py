@@ -151,6 +151,7 @@ def test_wait_prints_the_answer_and_exits_by_it(
         (("submit", "x", "--ref", "main"), "--ref needs --repo"),
         (("submit", "x", "--tag", "a b"), "The tag 'a b' cannot be used"),
         (("submit", "x", "--budget-usd", "nan"), "--budget-usd takes dollars above 0"),
+        (("submit", "x", "--priority", "99999999999"), "--priority takes a number from -1000 to 1000"),
         (("submit", "x", "--permission-mode", "all"), "--permission-mode takes one of ask, "),
         (("submit", "x", "--needs", "f0"), "needs f0, and there is no such task"),
         (("logs", "f\x1b[2J"), "There is no task 'f\\x1b[2J' in the fleet"),

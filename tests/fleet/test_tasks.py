@@ -73,6 +73,24 @@ def test_a_task_is_queued_with_its_row_and_the_same_key_is_the_same_task(tasks: 
     assert tasks.submit(FleetDraft("Do it.")).id != tasks.submit(FleetDraft("Do it.")).id
 
 
+def test_any_text_can_be_kept(tasks: FleetTasks) -> None:
+    odd = "a\0b\udc80c\\u0000 \x1b ?"
+    kept = "a␀b\ufffdc\\u0000 \x1b ?"
+    first = tasks.submit(FleetDraft(odd, key=odd))
+    second = tasks.submit(FleetDraft(odd, needs=(first.id,)))
+    assert tasks.begin(first.id, odd, odd).worker == odd
+    for step in (tasks.intend, tasks.intend, tasks.record):
+        step(first.id, 1, odd, odd)
+    tasks.result(first.id, 1, odd, odd)
+    (effect,) = tasks.effects(first.id)
+    assert (effect.key, effect.text, effect.outcome) == (kept,) * 3
+    tasks.finish(first.id, 1, replace(DONE, text=odd))
+    stored = tasks.get(first.id)
+    assert stored.outcome is not None
+    assert (stored.draft.prompt, stored.outcome.text) == (kept.replace("␀", "\0"),) * 2
+    assert tasks.get(second.id).state is FleetState.QUEUED
+
+
 def test_an_older_token_is_refused_by_every_method(tasks: FleetTasks) -> None:
     id = tasks.submit(FleetDraft("Do it.")).id
     assert tasks.begin(id, "w1", "m1").fence == 1
