@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from harness.base.external_text import counted
 from harness.events import (
     Address,
     AdmissionPool,
@@ -268,7 +267,7 @@ def roster_lines(rows: Iterable[MemberRow], now: float) -> Iterator[str]:
     for row in listed:
         facts = [f"{row.tokens:,} tokens", *_price(row.cost_usd, row.unpriced)]
         facts += [f"worktree {row.worktree}"] if row.worktree else []
-        facts += [f"{counted(row.claimed, 'task')} of the board"] if row.claimed else []
+        facts += [f"{row.claimed} {'task' if row.claimed == 1 else 'tasks'} of the board"] if row.claimed else []
         facts += [f"{row.unread} unread"] if row.unread else []
         facts += [f"owes a report to {', '.join(one.name for one in row.owes)}"] if row.owes else []
         since = f" for {lasted(now - row.since)}" if row.since else ""
@@ -287,7 +286,7 @@ def counted_members(rows: Sequence[MemberRow]) -> str:
     """How many members there are, and what they do; empty: there is none."""
     words = Counter(row.word for row in rows)
     parts = ", ".join(f"{number} {word}" for word, number in words.items())
-    return f"{counted(len(rows), 'member')}: {parts}" if rows else ""
+    return f"{len(rows)} {'member' if len(rows) == 1 else 'members'}: {parts}" if rows else ""
 
 
 def lasted(seconds: float) -> str:
