@@ -10,6 +10,7 @@ from harness.events import (
     FaultOrdered,
     HistoryRepaired,
     HistoryReplaced,
+    HoldReason,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -20,6 +21,8 @@ from harness.events import (
     PermissionAnswered,
     PermissionAsked,
     ReplyReceived,
+    RequestHeld,
+    RequestLimitSet,
     RequestSent,
     RetryBudgetSpent,
     RetryEnded,
@@ -53,7 +56,7 @@ def session_started(session_id: str = "20261121-0345-7f3a9c") -> SessionStarted:
 
 
 def session() -> tuple[Event, ...]:
-    """34 events, long and non-ASCII ones and a lone surrogate among them; the last turn is not over."""
+    """36 events, long and non-ASCII ones and a lone surrogate among them; the last turn is not over."""
     call = {"type": "tool_use", "id": "call_1", "name": "bash", "input": {"command": "ls -la; echo ``` äöü"}}
     result = {"type": "tool_result", "tool_use_id": "call_1", "content": "行 " * 60}
     fault = Fault(FaultKind.OVERLOADED, "Overloaded", status=529, kept=({"type": "text", "text": "half"},))
@@ -66,6 +69,8 @@ def session() -> tuple[Event, ...]:
         FaultOccurred(fault, "claude-sonnet-5-5", 1),
         RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 0.5, 1795234105.5, 529, "req_1", "Overloaded"),
         RetryBudgetSpent(20, 12),
+        RequestLimitSet("claude-sonnet-5-5", 2, 5, None, 1795234105.0, 1795234107.0),
+        RequestHeld("claude-sonnet-5-5", HoldReason.RETRY_AFTER, 1795234107.0, 1),
         RetryEnded("due"),
         PartialDiscarded(12, "the stream broke"),
         ModelSwitched("claude-sonnet-5-5", "claude-haiku-5", "overloaded three times"),

@@ -230,7 +230,7 @@ class ModelCalls:
         if signals.interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
         ask = shared.endpoints.new_ask()
-        if unsent := await admitted(self._core, state, ask, summary=summary):
+        if unsent := await admitted(self._core, state, ask, self.endpoints.report_limits, summary=summary):
             return unsent
         self.endpoints.keep(state)
         if state.turn_retries <= self._paid_retries:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
 from harness.base.clock import time_of_day
@@ -11,7 +12,7 @@ from harness.events import Fault, FaultKind, HoldReason, RequestHeld
 from harness.policies.admission.shared_endpoint import Hold, RequestAsk
 from harness.policies.recovery import TurnState
 
-LOOK_AGAIN_S = (0.05, 0.15)
+LOOK_AGAIN_S = (0.1, 0.2)
 """Shortest and longest delay after which the first request of the queue asks again; those behind it ask less often."""
 SLOWEST_LOOK_S = 2.0
 """Longest delay of all; less than their lease."""
@@ -20,10 +21,13 @@ UNSAID_S = 0.3
 """A shorter wait is not reported."""
 
 
-async def admitted(core: AgentCore, state: TurnState, ask: RequestAsk, *, summary: bool) -> Fault | None:
+async def admitted(
+    core: AgentCore, state: TurnState, ask: RequestAsk, report: Callable[[], None], *, summary: bool
+) -> Fault | None:
     """Wait until the request may go out; a fault instead where it is not to be sent.
 
     Args:
+        report: emits the limits that have changed.
         summary: no turn waits that could continue with a fallback.
     """
     endpoints, signals, said = core.shared.endpoints, core.signals, None
@@ -40,8 +44,9 @@ async def admitted(core: AgentCore, state: TurnState, ask: RequestAsk, *, summar
             if said != hold.why and waited > UNSAID_S:
                 said = hold.why
                 signals.retry_now.clear()
+                report()
                 core.conversation.emit(RequestHeld(state.model, hold.why, until, hold.before))
-            look = random.uniform(*LOOK_AGAIN_S) * (1 + hold.before / 2 if hold.why is HoldReason.LIMIT else 4)
+            look = random.uniform(*LOOK_AGAIN_S) * (1 + hold.before if hold.why is HoldReason.LIMIT else 4)
             await race(core.clock.sleep(min(SLOWEST_LOOK_S, look)), *(wish.wait() for wish in wishes))
             ask = replace(ask, early=ask.early or signals.retry_now.is_set())
             signals.retry_now.clear()

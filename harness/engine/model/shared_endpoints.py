@@ -379,7 +379,7 @@ class ModelEndpoints:
             own = {model: breaker for model, breaker in own.items() if breaker.why is not ChangeReason.PROBE_GIVEN}
         self._base = state.endpoints
         self._shared.put(own)
-        self._report_limits()
+        self.report_limits()
         before, self._published = self._published, self.now
         for model, breaker in self.now.breakers.items():
             for since, after, why, generation in _moves(before.of(model), breaker):
@@ -396,7 +396,7 @@ class ModelEndpoints:
                     )
                 )
 
-    def _report_limits(self) -> None:
+    def report_limits(self) -> None:
         """Emit each limit that is another one than at the last call."""
         before, self._reported = self._reported, self._shared.limits
         for model in {**before, **self._reported}:

@@ -131,8 +131,8 @@ def asked(
         return without(record, ask.id), None
     entry = SharedRequest(ask.id, ask.machine, now + LEASE_S) if own is None else replace(own, expires=now + LEASE_S)
     others = tuple(one for one in record.requests if one is not own)
-    place = len(others) if own is None else record.requests.index(own)
-    joined = replace(record, requests=(*others[:place], entry, *others[place:]))
+    position = len(others) if own is None else record.requests.index(own)
+    joined = replace(record, requests=(*others[:position], entry, *others[position:]))
     if entry.burst is not None:
         return joined, None
     if now < record.wait_until and not ask.early:

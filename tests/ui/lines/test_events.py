@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.base.clock import time_of_day
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -21,6 +22,7 @@ from harness.events import (
     FailureCharged,
     FreshnessLabel,
     HistoryRepaired,
+    HoldReason,
     HookFailed,
     HookOutcome,
     HookPoint,
@@ -37,6 +39,8 @@ from harness.events import (
     QuestionAnswered,
     QuestionAsked,
     QuestionOption,
+    RequestHeld,
+    RequestLimitSet,
     ResultLabelled,
     RetryBudgetSpent,
     RolledBack,
@@ -52,6 +56,23 @@ from harness.ui.lines.events import ANSWERS, PROJECTIONS, line_of, recorded_line
 from harness.ui.lines.line import Tone
 from harness.ui.plain.printer import LinePrinter
 from tests.ui.loops import BACK, CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
+
+
+def test_a_limit_that_falls_or_ends_is_one_line_and_one_that_rises_is_none() -> None:
+    assert line_of(RequestLimitSet("m", 8, 24, before=7, refused_at=1.0)) is None
+    lowered = str(line_of(RequestLimitSet("m", 6, 24, before=8, refused_at=1.0)))
+    assert lowered == f"▼ m: at most 6 of 24 requests at a time, refused at {time_of_day(1.0)}"
+    asked = str(line_of(RequestLimitSet("m", 12, 24, refused_at=1.0, wait_until=31.0)))
+    assert asked.endswith(f"; the server asked to wait until {time_of_day(31.0)}")
+    assert str(line_of(RequestLimitSet("m", None, 24, before=6))) == "▼ m: no limit of requests any more"
+
+
+def test_a_request_that_waits_for_other_sessions_says_why() -> None:
+    assert str(line_of(RequestHeld("m", HoldReason.LIMIT, before=3))) == (
+        "◌ m waits: as many requests as may are in flight"
+    )
+    held = RequestHeld("m", HoldReason.OPEN, 61.0)
+    assert str(line_of(held)) == f"◌ m waits: another session found it overloaded until {time_of_day(61.0)}"
 
 
 def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:

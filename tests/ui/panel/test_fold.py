@@ -24,6 +24,7 @@ from harness.events import (
     FaultKind,
     FaultOccurred,
     HistoryReplaced,
+    HoldReason,
     ItemStatus,
     Message,
     MessageAdded,
@@ -37,6 +38,8 @@ from harness.events import (
     QuestionAnswered,
     QuestionAsked,
     ReplyReceived,
+    RequestHeld,
+    RequestLimitSet,
     RequestSent,
     RetryBudgetSpent,
     RetryEnded,
@@ -331,6 +334,26 @@ def test_that_no_retry_is_left_for_all_agents_is_shown_until_the_next_turn() -> 
     assert "no retries left: 12 for 20 requests of all agents" in panel_content(spent, 80, 60, situation.NOW).plain
     next_turn = after(RetryBudgetSpent(20, 12), TurnStarted(2, "again"))
     assert "no retries left" not in panel_content(next_turn, 80, 60, situation.NOW).plain
+
+
+def test_a_request_that_waits_for_others_and_the_limit_are_shown_live_and_in_replay() -> None:
+    limit, gone = (
+        RequestLimitSet("claude-large", 6, 24, refused_at=situation.NOW),
+        RequestLimitSet("claude-large", None, 24),
+    )
+    chosen, held = (
+        ModelSwitched("", "claude-large", "chosen", lasting=True),
+        RequestHeld("claude-large", HoldReason.PROBE),
+    )
+    waiting = after(chosen, limit, held)
+    assert waiting.model.phase is Phase.WAITING
+    shown = panel_content(waiting, 80, 60, situation.NOW).plain
+    assert "waits for other sessions" in shown
+    assert "another request tests whether it has recovered" in shown
+    assert "▼ at most 6 of 24 requests at a time" in shown
+    asking = after(chosen, limit, held, RequestSent("claude-large", 1, 1, 1))
+    assert (asking.model.phase, asking.model.held) == (Phase.ASKING, None)
+    assert "requests at a time" not in panel_content(after(chosen, limit, gone), 80, 60, situation.NOW).plain
 
 
 def test_a_plan_stays_for_the_next_prompt_while_a_part_of_it_is_open() -> None:
