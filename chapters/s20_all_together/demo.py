@@ -64,17 +64,17 @@ async def meanwhile(whole: Whole, session: Session) -> None:
     def arrived(kind: ArrivalKind) -> bool:
         return any(one.kind is kind for one in whole.of(Arrived))
 
-    await whole.until(lambda: any("go.gate" in one.summary for one in whole.of(ToolStarted)))
+    await whole.until("the command of the lead", lambda: any("go.gate" in one.summary for one in whole.of(ToolStarted)))
     claims = session.background.team.claims
     assert claims is not None
     claims.switch(on=True, why="the work is on the board")
-    await whole.until(lambda: len(whole.of(ClaimEnded)) == 2)
+    await whole.until("the end of both tasks", lambda: len(whole.of(ClaimEnded)) == 2)
     whole.clock.forward(HALF_AN_HOUR_S)
-    await whole.until(lambda: bool(whole.of(JobFired)))
+    await whole.until("the clock", lambda: bool(whole.of(JobFired)))
     whole.open_gate("bell")
-    await whole.until(lambda: arrived(ArrivalKind.COMMAND_ENDED))
+    await whole.until("the bell", lambda: arrived(ArrivalKind.COMMAND_ENDED))
     whole.open_gate("count")
-    await whole.until(lambda: arrived(ArrivalKind.AGENT_ENDED))
+    await whole.until("the subagent", lambda: arrived(ArrivalKind.AGENT_ENDED))
     session.steer("Name the island, too.")
     await whole.show_status(session)
     whole.open_gate("go")
@@ -89,13 +89,13 @@ async def demo(session: DemoSession) -> None:
     whole, prompts = Whole(session), session.prompts()
     async with whole.opened(max_budget_usd=BUDGET_USD) as first:
         await whole.join(first, "ann", "ben")
-        others = asyncio.create_task(meanwhile(whole, first))
-        await whole.turn(first.run(await anext(prompts)))
-        await others
+        async with asyncio.TaskGroup() as both:
+            both.create_task(meanwhile(whole, first))
+            await whole.turn(first.run(await anext(prompts)))
         first.faults.break_tool("mcp:tide die")
         await whole.settle(first)
         await whole.turn(first.run(await anext(prompts)))
-        await whole.until(lambda: any("never.gate" in one.doing for one in whole.of(AgentMoved)))
+        await whole.until("ben", lambda: any("never.gate" in one.doing for one in whole.of(AgentMoved)))
         await whole.show_status(first)
     whole.show_end(first)
     async with whole.opened(first.id, max_budget_usd=2 * BUDGET_USD) as second:

@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import datetime
 from typing import TypeVar
 
-from chapters.course import DemoSession
+from chapters.course import DemoSession, LessonError
 from harness.engine.team.member import MemberDraft
 from harness.engine.worktrees import worktrees_for
 from harness.events import Event, Notice
@@ -28,8 +28,8 @@ FIRST_COMMIT = (
     ("add", "--all"),
     ("commit", "--quiet", "--message", "The ferries"),
 )
-START_S = 20.0
-"""Seconds that the server has to start."""
+START_S, WAIT_S = 20.0, 60.0
+"""Seconds that the server has to start, and that the demo waits for anything else."""
 
 
 class FastClock:
@@ -117,11 +117,15 @@ class Whole:
         """The events of a kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for what an event brings about."""
-        while not holds():
-            self._changed.clear()
-            await self._changed.wait()
+    async def until(self, what: str, holds: Callable[[], bool]) -> None:
+        """Wait for what an event brings about. Raises LessonError where it does not come."""
+        try:
+            async with asyncio.timeout(WAIT_S):
+                while not holds():
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError as error:
+            raise LessonError(f"After {WAIT_S:g} s there is no sign of {what}.") from error
 
     async def turn(self, events: AsyncGenerator[Event, None]) -> None:
         """Show a turn; what is recorded has been shown."""
@@ -132,14 +136,15 @@ class Whole:
 
     async def settle(self, session: Session) -> None:
         """Deliver what arrives, as front ends do, until nothing runs."""
-        while True:
-            self._changed.clear()
+        while session.inbox.waking or session.background.agents_work:
             if session.inbox.waking:
                 await self.turn(session.deliver())
-            elif session.background.agents_work:
-                await self._changed.wait()
             else:
-                return
+                await self.until("the end of the work", lambda: not self._works(session))
+
+    def _works(self, session: Session) -> bool:
+        """Nothing can be delivered yet, and something will come."""
+        return session.background.agents_work and not session.inbox.waking
 
     async def join(self, session: Session, *names: str) -> None:
         """Members that are idle, each in a worktree, as `harness run --goal` has them."""
