@@ -109,6 +109,15 @@ async def test_a_worker_that_was_replaced_during_a_call_records_no_result_of_it(
     assert "echo first" in told
 
 
+async def test_a_task_that_is_gone_stops_its_worker(tasks: FleetTasks) -> None:
+    fence = begun(tasks)
+    delete = f"DELETE FROM harness.tasks_tasks WHERE id = '{fence.task.id}'"
+    await asyncio.to_thread(shared_server().execute, delete)
+    with pytest.raises(FenceLost, match="There is no task"):
+        await fence.check()
+    assert fence.lost.is_set()
+
+
 async def test_what_the_worker_does_itself_is_an_effect_too(tasks: FleetTasks) -> None:
     fence = begun(tasks)
     async with fence.effect("push harness/fleet/x"):

@@ -108,6 +108,8 @@ def test_an_older_token_is_refused_by_every_method(tasks: FleetTasks) -> None:
             step()
     assert [(effect.fence, effect.key, effect.outcome) for effect in tasks.effects(id)] == [(1, "e1", None)]
     assert tasks.get(id).state is FleetState.RUNNING
+    tasks.intend(id, 2, "e3", "x" * 10_000)
+    assert len(tasks.effects(id)[-1].text) == 4_000
 
 
 def test_an_end_queues_what_waited_for_it(tasks: FleetTasks, scope: str) -> None:
