@@ -91,6 +91,8 @@ class _Repository:
     def __init__(self, folder: Path, wanted: str = ".") -> None:
         self._top = folder
         self._wanted = wanted
+        if not folder.is_dir():
+            raise HarnessError(f"The folder {folder} is not there.")
         try:
             self._top = Path(os.fsdecode(self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")))
         except HarnessError as error:

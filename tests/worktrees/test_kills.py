@@ -107,6 +107,41 @@ async def test_a_kill_at_any_call_of_git_loses_nothing(tmp_path: Path, step: str
     raise AssertionError(f"{step} makes more than {MOST_CALLS} calls")
 
 
+async def carried(folder: Path, at: int, when: str) -> bool:
+    """Kill the making of a tree with the user's changes at this call of git; False: it has ended before."""
+    main, state, programs = repository(folder / "main"), folder / "state", folder / "programs"
+    written(main / "f", "changed\n"), written(main / "new", "untracked\n")
+    git(main, "add", "f")
+    before = (git(main, "status", "--porcelain"), git(main, "diff", "--cached"), files_in(main)["new"])
+    programs.mkdir()
+    wrapper = WRAPPER.format(count=folder / "n", at=at, when=when, git=shutil.which("git"), tree=folder / "none")
+    written(programs / "git", wrapper).chmod(0o755)
+    step = "worktrees.enter('work', carry=True)"
+    killed = run_killed(PROGRAM.format(main=str(main), state=str(state), step=step), programs)
+    processes = Processes()
+    worktrees = Worktrees(processes, main, state, "next")
+    try:
+        for tree, removal in await worktrees.orphans():
+            assert not removal.forbidden, removal
+            await worktrees.remove(tree.name, removal)
+        again = await worktrees.enter("work", carry=True)
+        assert {name: files_in(again.path)[name] for name in ("f", "new")} == {"f": b"changed\n", "new": b"untracked\n"}
+        assert (git(main, "status", "--porcelain"), git(main, "diff", "--cached"), files_in(main)["new"]) == before
+    finally:
+        await processes.aclose()
+    return killed
+
+
+@pytest.mark.stories
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_kill_while_changes_are_carried_leaves_them_where_they_are(tmp_path: Path, when: str) -> None:
+    for at in range(1, MOST_CALLS):
+        if not await carried(tmp_path / str(at), at, when):
+            assert at > 10
+            return
+    raise AssertionError(f"there are more than {MOST_CALLS} calls")
+
+
 QUEUE = """
 import asyncio, os
 from pathlib import Path

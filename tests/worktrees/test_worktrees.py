@@ -10,6 +10,8 @@ from random import Random
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.engine.repository import changes_since
 from harness.policies.worktrees.removal import MISSING, Removal
 from harness.processes import Processes
 from harness.tools.bash import shell_environment
@@ -415,6 +417,8 @@ async def test_a_tree_that_was_moved_by_hand_is_neither_lost_nor_in_the_way(tmp_
         shutil.move(at.path, tmp_path / "elsewhere")
         ((tree, found),) = await at.worktrees.orphans()
         assert (tree.name, found.kept) == ("work", (MISSING, "1 changed file: new"))
+        with pytest.raises(HarnessError, match="is not there"):
+            changes_since(tree.path, tree.base)
         git(at.main, "worktree", "repair", str(tmp_path / "elsewhere"))
         assert await at.worktrees.trees() == ()
         assert "new" in git(tmp_path / "elsewhere", "status", "--porcelain")
