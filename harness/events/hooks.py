@@ -24,7 +24,7 @@ class HookPoint(StrEnum):
     BEFORE_TOOL = "before_tool"
     """Before the permission is checked and the call runs."""
     AFTER_TOOL = "after_tool"
-    """After a call ended, also one that was denied."""
+    """After a call ended, also one that was denied or had wrong arguments."""
     BEFORE_COMPACTION = "before_compaction"
     AFTER_COMPACTION = "after_compaction"
     TASK_CREATED = "task_created"

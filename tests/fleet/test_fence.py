@@ -15,6 +15,7 @@ from harness.fleet.tasks import FenceLost, FleetEffect, FleetTasks
 from harness.hooks import HookAnswer, HookCall, hook
 from harness.policies.fleet.task import FleetDraft, FleetState, TaskOutcome
 from tests.agent.stage import calls, run, says, stage
+from tests.agent.test_agents import of_subagent, on_stage, task
 from tests.fleet.postgres import Server, needs_postgres, new_scope, shared_server
 
 pytestmark = pytest.mark.anyio
@@ -107,6 +108,14 @@ async def test_a_worker_that_was_replaced_during_a_call_records_no_result_of_it(
     told = await Fence(tasks, tasks.get(fence.task.id)).earlier()
     assert "whether it happened is unknown" in told
     assert "echo first" in told
+
+
+async def test_subagents_are_held_to_it_too(tmp_path: Path, tasks: FleetTasks) -> None:
+    fence = begun(tasks)
+    script = calls(task()) + of_subagent(calls(run("below"))) + of_subagent(says("Ran.")) + says("Done.")
+    async with on_stage(tmp_path, script, hooks=fence.hooks()) as here:
+        await here.turn()
+    assert seen(tasks, fence) == [("bash: echo below >> ran.txt", "ok")]
 
 
 async def test_a_task_that_is_gone_stops_its_worker(tasks: FleetTasks) -> None:
