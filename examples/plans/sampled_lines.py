@@ -17,7 +17,7 @@ async def main(plan: Plan) -> dict[str, object]:
     plan.budget(usd=1)
     plan.phase("look")
     listed = await plan.agent("list the files", tools=["glob"])
-    files = sorted(set(re.findall(r"[\w-]+\.md\b", listed)))
+    files = sorted(set(re.findall(r"[\w.-]+\.md\b", listed)))
     drawn = sorted(plan.random.sample(files, min(len(files), int((plan.arguments or ("2",))[0]))))
     plan.phase("read")
 
