@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 WEB_PORTS = (80, 443)
 """The ports of a host that is listed without one."""
 _METADATA = frozenset({ip_address("168.63.129.16"), ip_address("192.0.0.192"), ip_address("192.0.0.170")})
 """Metadata services of clouds that use addresses outside the private ranges."""
-_EXAMPLES = tuple(map(ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")))
-"""Ranges for documentation: no network uses them."""
 _EMBEDDING = tuple(map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
 """IPv6 networks whose last four bytes are an IPv4 address: compatible, mapped, NAT64."""
 _AUTHORITY = re.compile(r"(?:\[([0-9a-fA-F:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([0-9]{1,5}))?")
@@ -61,8 +59,6 @@ def is_near(host: str) -> bool:
             embedded = IPv4Address(int(address) & 0xFFFF_FFFF)
         if embedded is not None:
             return is_near(str(embedded))
-    if any(address in network for network in _EXAMPLES if network.version == address.version):
-        return False
     return not address.is_global or address.is_multicast or address in _METADATA
 
 

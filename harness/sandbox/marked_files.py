@@ -67,11 +67,8 @@ class Marked:
 class _Folder:
     stamp: tuple[int, int]
     folders: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    obeyed: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
-    links: tuple[tuple[str, str], ...] = ()
-    """Each with what it would be marked as; where it leads can change without a change in this folder."""
+    marked: tuple[tuple[str, str, bool], ...] = ()
+    """The field of Marked, the path, and whether it is a link, which may lead elsewhere without a change here."""
 
 
 class MarkedFiles:
@@ -110,11 +107,9 @@ class MarkedFiles:
                 break
             folder = self._look_into(left.pop())
             left += folder.folders
-            found.keys += folder.keys
-            found.obeyed += folder.obeyed
-            found.repositories += folder.repositories
-            for kind, real in ((kind, real_path(link)) for kind, link in folder.links if posixpath.exists(link)):
-                (found.keys if kind == "key" else found.obeyed).append(real)
+            for kind, path, is_link in folder.marked:
+                if not is_link or posixpath.exists(path):
+                    getattr(found, kind).append(real_path(path) if is_link else path)
         named_now, complete = named([*found.repositories, *(path for path in found.obeyed if path.endswith("/.git"))])
         found.named += named_now
         found.obeyed += (path for path in named_now if path not in found.obeyed)
@@ -208,29 +203,23 @@ class MarkedFiles:
         except OSError:
             return _Folder(stamp)  # closed for us, so for the command, too
         folders: list[str] = []
-        marked: dict[str, list[str]] = {"key": [], "obeyed": [], "repository": []}
-        links: list[tuple[str, str]] = []
+        marked: list[tuple[str, str, bool]] = []
         for entry in entries:
             if entry.name in _PACKAGES:
                 continue
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder and entry.name != ".git" and not self._marks.holds_only_keys(entry.path):
                 folders.append(entry.path)
-            for kind in self._kinds(entry.path, is_folder=is_folder):
-                if entry.is_symlink():
-                    links.append((kind, entry.path))
-                else:
-                    marked[kind].append(entry.path)
-        keys, obeyed, repositories = (tuple(paths) for paths in marked.values())
-        return _Folder(stamp, tuple(folders), keys, obeyed, repositories, tuple(links))
+            if kind := self._kind(entry.path, is_folder=is_folder):
+                marked.append((kind, entry.path, entry.is_symlink()))
+        return _Folder(stamp, tuple(folders), tuple(marked))
 
-    def _kinds(self, path: str, *, is_folder: bool) -> Iterator[str]:
+    def _kind(self, path: str, *, is_folder: bool) -> str:
         if path.endswith("/.git"):
-            yield "repository" if is_folder else "obeyed"
-        elif self._marks.holds_only_keys(path) if is_folder else self._marks.is_key(path):
-            yield "key"
-        elif self._marks.is_obeyed(path):
-            yield "obeyed"
+            return "repositories" if is_folder else "obeyed"
+        if self._marks.holds_only_keys(path) if is_folder else self._marks.is_key(path):
+            return "keys"
+        return "obeyed" if self._marks.is_obeyed(path) else ""
 
 
 def _kept(file: Path) -> tuple[str, int, set[str]]:

@@ -23,21 +23,14 @@ _NOT_ALLOWED = (
     *("読み込み専用ファイルシステムです", "許可されていない操作です"),
 )
 _BUSY = (
-    *(
-        "device or resource busy",
-        "EBUSY",
-        "das gerät oder die ressource ist belegt",
-        "périphérique ou ressource occupé",
-        "could not remove",
-    ),
-    "デバイスもしくはリソースがビジー状態です",
+    *("device or resource busy", "EBUSY", "could not remove", "das gerät oder die ressource ist belegt"),
+    *("périphérique ou ressource occupé", "デバイスもしくはリソースがビジー状態です"),
 )
 """Of what the sandbox keeps in its place."""
 _NOT_THERE = (
     *("no such file or directory", "ENOENT", "does not exist", "not found", "cannot find module"),
-    "unable to normalize alternate object path",
-    *("no rule to make target", "datei oder verzeichnis nicht gefunden", "aucun fichier ou dossier de ce type"),
-    "そのようなファイルやディレクトリはありません",
+    *("unable to normalize alternate object path", "no rule to make target", "datei oder verzeichnis nicht gefunden"),
+    *("aucun fichier ou dossier de ce type", "そのようなファイルやディレクトリはありません"),
 )
 """What bash, coreutils, git, make, Python, pip, node, npm, cargo and SQLite print, and the C library in German, French
 and Japanese."""
@@ -47,7 +40,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 REFUSED = re.compile(
-    "Permission denied|Read-only file system|Operation not permitted|PermissionError|Device or resource busy"
+    "Permission(?: denied|Error)|Read-only file system|Operation not permitted|Device or resource busy"
 )
 """Where a command that ended well may have been refused something."""
 _QUOTED = re.compile(
