@@ -3,18 +3,22 @@
 import io
 import re
 import socket
+import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from harness.cli.doctor import doctor
+from harness.engine.model.shared_endpoints import written
 from harness.memory import MemoryStore
 from harness.memory.memory import MemoryOwner
 from harness.model.prices import price_list
+from harness.policies.admission.shared_endpoint import SharedEndpoint
 from harness.practice.server import PracticeServer
 from harness.sandbox.sandbox import Sandbox
-from harness.slots.store import slots_file
+from harness.slots.store import SqliteSlotStore, slots_file
 from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft
 from tests.skills.folders import Folders, skill
@@ -108,6 +112,14 @@ def fact(page: str, name: str) -> str:
     section = page.partition("\nIn every session here\n")[2].partition("\n\n")[0]
     (line,) = (line for line in section.splitlines() if line.startswith(f"  {name} "))
     return line.removeprefix(f"  {name} ").strip()
+
+
+def test_a_limit_of_requests_that_all_sessions_share_is_on_the_page_with_its_reason(folder: Path) -> None:
+    with closing(SqliteSlotStore(slots_file(folder.parent / "state"))) as store:
+        limited = SharedEndpoint(most=3, refused_at=time.time(), lowered_at=time.time())
+        store.change("endpoints https://here", lambda _: written({"claude-large": limited}))
+    _, page = examined(folder)
+    assert "0 running now; claude-large (endpoints https://here): at most 3 of 5 requests at a time, refused at" in page
 
 
 def test_what_a_session_brings_along_is_on_the_page_also_where_it_is_nothing(folder: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -163,6 +164,37 @@ async def test_board_mail_and_schedule_say_why_and_go_on_afterwards(
             assert outcomes(await results_of(session, "third")) == [ToolOutcome.OK] * 3
             await until_rest(session)
             assert subjects(session) == ["first", "third"]
+
+
+async def test_a_restart_or_another_server_in_its_place_loses_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        spare = Server(server.folder.with_name(f"{server.folder.name}-spare"), free.getsockname()[1])
+    monkeypatch.setenv("HARNESS_FLEET_URL", server.url.replace("/fleet", f",127.0.0.1:{spare.port}/fleet"))
+    async with (
+        sessions(tmp_path, SCRIPT, team=True, board="session", schedule_tools=True) as stage,
+        await open_session(stage.loaded, NoAsker()) as session,
+    ):
+        await played(session.run("start"))
+        await until_rest(session)
+        assert outcomes(await results_of(session, "first")) == [ToolOutcome.OK] * 3
+        server.kill()
+        server.start()
+        assert outcomes(await results_of(session, "second")) == [ToolOutcome.OK] * 3
+        server.stop("fast")
+        shutil.copytree(server.folder, spare.folder)  # as a standby that had received everything
+        for path in (spare.folder, *spare.folder.rglob("*")):
+            if os.geteuid() == 0:
+                shutil.chown(path, "nobody")
+        spare.start()
+        try:
+            assert outcomes(await results_of(session, "third")) == [ToolOutcome.OK] * 3
+            assert subjects(session) == ["first", "second", "third"]
+        finally:
+            spare.remove()
+            server.start()
 
 
 @contextmanager

@@ -16,8 +16,10 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
+from harness.session import NoAsker, open_session
 from tests.agent.stage import settings_of
 from tests.fleet.busy_server import BusyServer
+from tests.ui.commands.shown import shown_by
 
 pytestmark = pytest.mark.anyio
 LARGE, SMALL = "claude-opus-4-8", "claude-haiku-4-5"
@@ -67,6 +69,20 @@ async def test_one_retry_after_holds_every_session_and_is_reported_by_those_that
         assert [event.why for event in held] == [HoldReason.RETRY_AFTER]
         limits = [event for event in events if isinstance(event, RequestLimitSet)]
         assert (limits[0].limit, limits[0].most, limits[0].wait_until > 0) == (2, 5, True)
+
+
+async def test_status_shows_the_limit_that_this_session_and_others_keep(tmp_path: Path) -> None:
+    async with BusyServer(capacity=0, retry_after="3600") as server:
+        loaded = settings_of(tmp_path, server.base_url, model=LARGE)
+        async with await open_session(loaded, NoAsker()) as one, await open_session(loaded, NoAsker()) as other:
+            assert "limits" not in await shown_by("/status", one)
+            assert [event async for event in one.run("hi")]
+            assert f"limits       {LARGE}: at most 2 of 5 requests at a time, refused at" in await shown_by(
+                "/status", one
+            )
+            assert "limits" not in await shown_by("/status", other)
+            assert [event async for event in other.run("hi")]
+            assert "; the server asked to wait until " in await shown_by("/status", other)
 
 
 async def test_a_long_retry_after_ends_the_turn_of_another_session_without_a_request(tmp_path: Path) -> None:

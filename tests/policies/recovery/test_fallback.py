@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import FaultKind, Outcome, TransitionCode
-from harness.policies.recovery import OfferWait, RecoveryLimits, Resend, Stop, TurnState, decide
+from harness.policies.recovery import OfferWait, RecoveryLimits, Resend, Stop, SwitchModel, TurnState, decide
 from tests.policies.recovery.cases import (
     ANSWER,
     CALL,
@@ -36,6 +36,24 @@ INSIDE = replace(OVERLOADED, streamed=True)
 HOUR = fault(FaultKind.RATE_LIMIT, status=429, retry_after_s=3_600.0)
 HEADLESS = RecoveryLimits()
 WITH_A_PERSON = RecoveryLimits(interactive=True)
+UNSENT = replace(OVERLOADED, unsent=True, message="another session found primary overloaded")
+
+
+def test_a_request_that_was_held_back_is_no_failure_of_the_model() -> None:
+    decision = decide(ONE, UNSENT, HEADLESS, ORDINARY)
+    assert isinstance(decision, SwitchModel)
+    assert (decision.to_model, decision.reason) == ("second", UNSENT.message)
+    assert decision.state.endpoints.of("primary") == ONE.endpoints.of("primary")
+    assert (decision.state.retries, decision.state.turn_retries) == (0, 0)
+    alone = decide(TurnState("primary"), UNSENT, HEADLESS, ORDINARY)
+    assert isinstance(alone, Stop)
+    assert "gave up after 300 s of waiting" in alone.reason
+
+
+def test_a_long_retry_after_of_another_session_is_offered_as_an_own_one() -> None:
+    told = replace(HOUR, unsent=True)
+    assert isinstance(decide(ONE, told, WITH_A_PERSON, ORDINARY), OfferWait)
+    assert isinstance(decide(ONE, told, HEADLESS, ORDINARY), Stop)
 
 
 @pytest.mark.parametrize(
