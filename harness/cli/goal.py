@@ -25,6 +25,7 @@ from harness.policies.team.members import spent
 from harness.session import Opening, Session
 from harness.settings import LoadedSettings, Settings, current_folder, load
 from harness.settings.logs import open_log
+from harness.tools.tool import shorten_line
 from harness.ui.folder_question import with_answer
 from harness.ui.plain.headless import Lead, LeadReport, OutputFormat, headless, print_note
 from harness.worktrees import WorktreeError
@@ -118,20 +119,35 @@ def _agreed(goal: _Goal, loaded: LoadedSettings, *, yes: bool) -> None:
     require_consent(settings, members, "The goal", yes=yes)
 
 
-async def _own_trees(session: Session) -> bool:
-    """Members can have worktrees here."""
+async def _shared(session: Session) -> str:
+    """Why members have no worktrees and share the folder; empty: they have."""
     try:
         await session.worktrees.repository()
-    except WorktreeError:
-        return False
-    return True
+    except WorktreeError as error:
+        return str(error)
+    return ""
+
+
+def _behind(session: Session) -> str:
+    """What finished branches have to pass, for the user."""
+    check = session.settings.check_command
+    return "untested: check_command is not set" if check is None else f"behind `{shorten_line(check)}`"
 
 
 async def _turn(goal: _Goal, session: Session) -> AsyncGenerator[Event, None]:
     """The turn in which the lead plans."""
     print_note(f"session {session.id}", sys.stderr)
     started = goal.started
-    own_trees = await _own_trees(session)
+    own_trees = not (shared := await _shared(session))
+    if own_trees:
+        try:
+            into = await session.worktrees.merges_into()
+        except WorktreeError as error:
+            raise SettingsError(str(error)) from error
+        note = f"members have worktrees; their finished branches are merged into {into}, {_behind(session)}"
+    else:
+        note = f"! members share the folder: {shared}"
+    print_note(note, sys.stderr)
     plan = goal_to_plan(started.goal, started.members, own_trees=own_trees)
     prompt = goal_to_resume(started.goal) if goal.resume else plan
     if problem := session.context.too_long(prompt):
@@ -157,7 +173,7 @@ async def _follow(goal: _Goal, session: Session) -> None:
     background = session.background
     live = {one.name for one in background.team.live}
     names = (name for at in count(1) if (name := f"member-{at}") not in live)
-    tools, own_trees = background.subagents.tools_for("", None), await _own_trees(session)
+    tools, own_trees = background.subagents.tools_for("", None), not await _shared(session)
     for _ in range(goal.started.members - len(live)):
         await background.team.join(MemberDraft(next(names), tools, worktree=own_trees))
 

@@ -295,7 +295,10 @@ def _run_flags(parser: "ArgumentParser") -> None:
     from argparse import SUPPRESS
 
     add = parser.add_argument
-    goal = "let a lead plan this goal on a task board and members do its tasks; alone with --resume: the goal it had"
+    goal = (
+        "let a lead plan this goal on a task board and members do its tasks, in worktrees whose finished branches are "
+        "merged into yours; alone with --resume: the goal it had"
+    )
     add("--goal", nargs="?", const="", metavar="TEXT", help=goal)
     add("--members", type=_members, metavar="N", help="with --goal: how many members (3)")
     budget = "with --goal: stop when this much has been spent, as --max-budget-usd"

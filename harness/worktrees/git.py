@@ -40,6 +40,10 @@ class WorktreeError(HarnessError):
     """A worktree cannot be made, looked at or removed. The text is one sentence that says what to do."""
 
 
+class TreeInUseError(WorktreeError):
+    """Another session works in that worktree now."""
+
+
 class Git:
     """Runs git."""
 

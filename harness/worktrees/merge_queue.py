@@ -6,6 +6,7 @@ user's yes. Nothing is merged in the user's tree, and no conflict is resolved.
 """
 
 import json
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,10 @@ class QueueResult:
     """The branch of the user that has the result; empty: none has."""
     ready: str = ""
     """What the user can do to get it; empty: there is nothing to get."""
+    why: str = ""
+    """Why the user has to do that."""
+    moved: bool = False
+    """The reason is that the branch of the user has moved during the run, so that another run may land."""
 
 
 class MergeQueue:
@@ -202,9 +207,9 @@ class MergeQueue:
             return QueueResult(done.accepted, done.given_back, landed=target)
         moved = now == target and await self._git("rev-parse", "HEAD", cwd=here.top) != base
         why = f"{target} has moved meanwhile" if moved else said
-        ready = f"git -C {here.top} merge {BRANCH}{TRIAL}"
+        ready = shlex.join(("git", "-C", str(here.top), "merge", f"{BRANCH}{TRIAL}"))
         self._emit(MergeDecided("", "ready", f"{why}; to take it: {ready}"))
-        return QueueResult(done.accepted, done.given_back, ready=ready)
+        return QueueResult(done.accepted, done.given_back, ready=ready, why=why, moved=moved)
 
     async def _away(self) -> None:
         """Remove the trial tree: it holds commits, which its branch keeps, and what the check has written."""

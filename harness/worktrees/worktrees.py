@@ -28,7 +28,7 @@ from harness.processes.tree_variables import NUMBERS, numbers_in
 from harness.sandbox.git_places import linked_trees
 from harness.tasks.places import project_slug
 from harness.worktrees.copies import copied
-from harness.worktrees.git import IDENTITY, Git, WorktreeError
+from harness.worktrees.git import IDENTITY, Git, TreeInUseError, WorktreeError
 from harness.worktrees.look import (
     BASE,
     BRANCH,
@@ -190,6 +190,21 @@ class Worktrees:
         here = await self.repository()
         return len((await self.git("status", "--porcelain", cwd=here.top)).splitlines())
 
+    async def merges_into(self) -> str:
+        """The user's branch, which finished work is merged into. Raises WorktreeError where there is none, or no commit
+        that a tree can begin at."""
+        here = await self.repository()
+        branch = await self.git("symbolic-ref", "--quiet", "--short", "HEAD", cwd=here.top, fine=(0, 1))
+        if not branch:
+            raise WorktreeError(
+                "No branch is checked out that work could be merged into; `git switch -c NAME` makes one."
+            )
+        if not await self._commit(here.top, "HEAD^{commit}"):
+            raise WorktreeError(
+                f"The branch {branch} has no commit yet that a worktree could begin at; make one first."
+            )
+        return branch
+
     # ── make ────────────────────────────────────────────────────────────────────────────────────
 
     async def enter(
@@ -220,7 +235,7 @@ class Worktrees:
             if carry:
                 raise WorktreeError(f"The worktree {name} is there; changes are carried into a new one only.")
             if holder := self.held(tree):
-                raise WorktreeError(f"The worktree {name} is in use by {holder}; choose another name.")
+                raise TreeInUseError(f"The worktree {name} is in use by {holder}; choose another name.")
             if not tree.base or not (tree.path / ".git").is_file():
                 await self._restore(here, tree)
             await self._lock(tree, lock_reason(self._session))

@@ -1,5 +1,6 @@
 """Members with a worktree each: what they write is theirs, and an ended one leaves its work where it is."""
 
+import asyncio
 import os
 from contextlib import aclosing
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.concurrency import in_thread
+from harness.engine.team.trees import OTHER_QUEUE_S, Merged
 from harness.engine.worktrees import worktrees_for
 from harness.events import (
     ClaimEnd,
@@ -26,6 +28,7 @@ from tests.agent.stage import calls, says
 from tests.agent.test_claims import claiming, claims_of, done, ended, join, put, when
 from tests.agent.test_permission_rules import bash
 from tests.agent.test_team import at_rest, of_member, on_stage, start, team_of, told, until
+from tests.engine.hand_clock import HandClock, quiet
 from tests.worktrees.repositories import committed, git
 
 pytestmark = pytest.mark.anyio
@@ -270,3 +273,71 @@ async def test_a_member_that_cannot_be_told_about_its_red_branch_gives_the_task_
         assert back.why.startswith("ann was not told about its red branch: ")
         assert any(one.text == back.why for one in told(here, Notice))
         claims_of(here).switch(on=False, why="the test ends here")
+
+
+async def test_a_member_on_another_branch_is_told_and_its_task_is_not_done_before_it_is_back(tmp_path: Path) -> None:
+    named_user(workspace := repository(tmp_path))
+    script = when(calls(bash("git switch -qc mine; " + line_in("new", "words"))), "You have claimed this task")
+    script += when(calls(done(1)), "wrote-new\\n") + when(says("Ready."), "t1 is finished. End your turn")
+    script += when(calls(bash("git switch -q - && git merge -q mine && echo back")), "is on the branch mine")
+    script += when(calls(done(1)), "back\\n") + when(says("Ready."), "t1 is finished. End your turn")
+    async with claiming(tmp_path, script, check_command="true") as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first"))
+        assert len((await ended(here)).done) == 1
+        assert (workspace / "new").read_text() == "words\n"
+        assert [one.kind for one in told(here, MailSent)] == [MailKind.GIVEN_BACK]
+        assert [one.what for one in told(here, MergeDecided)] == ["merged", "green", "landed"]
+
+
+async def test_a_commit_of_the_user_during_the_check_only_repeats_the_merge(tmp_path: Path) -> None:
+    named_user(workspace := repository(tmp_path))
+    moves = f"test -e {tmp_path}/moved || (touch {tmp_path}/moved; git -C {workspace} commit -q --allow-empty -m user)"
+    async with claiming(tmp_path, finishes("first", "mine"), check_command=moves, sandbox="off") as here:
+        await join(here, "ann", worktree=True)
+        await put(here, TaskDraft("first"))
+        assert len((await ended(here)).done) == 1
+        assert [one.what for one in told(here, MergeDecided) if one.branch == ""] == [
+            "green",
+            "ready",
+            "green",
+            "landed",
+        ]
+        assert (workspace / "new").exists()
+
+
+async def test_a_branch_that_cannot_be_merged_keeps_no_other_from_it(tmp_path: Path) -> None:
+    named_user(workspace := repository(tmp_path))
+    async with claiming(tmp_path, says("Never.")) as here:
+        await join(here, "ann", worktree=True)
+        await join(here, "ben", worktree=True)
+        trees, (ann, ben) = team_of(here).trees, (one.worktree for one in told(here, MemberStarted))
+        for name in (ann, ben):
+            committed(next((tmp_path / "state").rglob(name)), name, "x\n")
+        git(workspace, "worktree", "remove", "--force", "--force", str(next((tmp_path / "state").rglob(ann))))
+        merged = await trees.merged([ann, ben])
+        assert merged[ann].problem.startswith("its branch could not be merged: ")
+        assert merged[ben] == Merged()
+        assert (workspace / ben).exists()
+        committed(next((tmp_path / "state").rglob(ben)), "again", "x\n")
+        git(workspace, "switch", "-q", "--detach")
+        assert f"; to take it: git -C {workspace} merge harness/{ben}" in (await trees.merged([ben]))[ben].problem
+
+
+async def test_the_queue_of_another_session_is_waited_for(tmp_path: Path) -> None:
+    named_user(workspace := repository(tmp_path))
+    clock = HandClock()
+    clock.move(1.0)
+    async with claiming(tmp_path, says("Never."), clock=clock) as here:
+        await join(here, "ann", worktree=True)
+        (ann,), core = told(here, MemberStarted), here.agent.core
+        committed(next((tmp_path / "state").rglob(ann.worktree)), "new", "x\n")
+        other = worktrees_for(core.settings, core.shared.processes, "other")
+        await other.enter("merge-queue", queue=True)
+        merging = asyncio.create_task(team_of(here).trees.merged([ann.worktree]))
+        await until(here, lambda: any("A merge waits." in one.text for one in told(here, Notice)))
+        await quiet()
+        await other.leave("merge-queue")
+        clock.move(OTHER_QUEUE_S)
+        assert await merging == {ann.worktree: Merged()}
+        assert (workspace / "new").exists()

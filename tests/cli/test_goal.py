@@ -165,6 +165,7 @@ async def test_three_members_do_twelve_tasks_through_faults_and_the_end_of_one(p
         assert ended.code == 0, ended.err
         result, path = json.loads(ended.out), journal(place)
         check_all_done(place, result)
+        assert "their finished branches are merged into main, untested" in ended.err
         claims = events(path, MemberClaimed, ClaimEnded)
         check_one_at_a_time(claims)
         assert {one.member.name for one in claims} == {"member-1", "member-2", "member-3"}
@@ -261,7 +262,20 @@ async def test_without_a_repository_members_share_the_folder_and_the_report_is_t
     assert (place.folder / "f").read_text() == "x\n"
     assert "goal: 1 member. Estimate for each task: 104,000 tokens, about $" in ended.err
     assert "it stops at $2.00" in ended.err
+    assert "! members share the folder: " in ended.err
     assert "1 task to do. Estimate: 104,000 tokens" in ended.err
+
+
+async def test_a_goal_whose_branches_could_not_be_merged_or_made_is_not_begun(place: Place) -> None:
+    git(place.folder, "init", "-qb", "main")
+    async with serving(place, SMALL) as (place, exchanges):
+        unborn = await goal(place, "--yolo")
+        repository(place.folder)
+        git(place.folder, "switch", "-q", "--detach")
+        detached = await goal(place, "--yolo")
+        assert (unborn.code, detached.code, exchanges) == (2, 2, [])
+    assert "The branch main has no commit yet" in unborn.err
+    assert "No branch is checked out that work could be merged into" in detached.err
 
 
 async def test_what_is_not_done_is_an_exit_code_and_a_reason(place: Place) -> None:

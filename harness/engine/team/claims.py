@@ -374,17 +374,12 @@ class Claims:
         try:
             while not self._closed and (finished := self._finished()):
                 names = [self._team.row(member).worktree for member in finished]
-                try:
-                    result = await self._team.trees.merged(names)
-                    given_back = {one.branch: one.detail for one in result.given_back}
-                    problem = f"its branch is ready and was not merged: {result.ready}" if result.ready else ""
-                except WorktreeError as error:
-                    given_back, problem = {}, f"its branch could not be merged: {error}"
+                merged = await self._team.trees.merged(names)
                 for member, name in zip(finished, names, strict=True):
-                    if (red := given_back.get(branch := f"{BRANCH}{name}")) is not None:
-                        await self._team.given_back(branch, red)
+                    if red := merged[name].red:
+                        await self._team.given_back(f"{BRANCH}{name}", red)
                     else:
-                        await self._settle(self.work_of(member), problem)
+                        await self._settle(self.work_of(member), merged[name].problem)
         except BoardError as error:
             self._emit(Notice("warning", str(error)))
         finally:
