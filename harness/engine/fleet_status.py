@@ -14,6 +14,7 @@ from harness.base.secrets import without_passwords
 from harness.engine.model.shared_endpoints import read
 from harness.engine.store_places import fleet, slots_place
 from harness.events import BreakerState, Json
+from harness.policies.admission.shared_endpoint import SharedEndpoint
 from harness.policies.fleet.task import FleetState, FleetTask
 from harness.settings import Settings
 from harness.slots.store import ClaimEntry, SqliteSlotStore
@@ -49,8 +50,8 @@ class FleetStatus:
     """Who has or waits for a slot, oldest first."""
     limit: int
     """Slots, by the settings of this machine."""
-    breakers: dict[str, str]
-    """The state of each endpoint whose breaker is not closed."""
+    models: dict[str, str]
+    """What holds requests to a model: its breaker, a lowered limit, the server's word."""
 
 
 def fleet_database() -> "FleetDatabase":
@@ -72,19 +73,25 @@ def fleet_status(settings: Settings) -> FleetStatus:
         entries, cells = slots.entries(now), slots.cells()
     where = without_passwords(database.where)
     limit = settings.max_concurrent
-    return FleetStatus(where, now, tasks, workers, entries, limit, dict(_not_closed(cells.items(), now)))
+    return FleetStatus(where, now, tasks, workers, entries, limit, dict(_limited(cells.items(), now)))
 
 
-def _not_closed(cells: Iterable[tuple[str, str]], now: float) -> Iterator[tuple[str, str]]:
+def _limited(cells: Iterable[tuple[str, str]], now: float) -> Iterator[tuple[str, str]]:
     for name, text in cells:
         for model, record in read(text, now).items() if name.startswith("endpoints") else ():
-            if record.breaker.state is not BreakerState.CLOSED:
-                due = record.breaker.due
-                again = f", tried again at {time_of_day(due)}" if due is not None else ""
-                yield (
-                    f"{model} {name.removeprefix('endpoints').strip()}".strip(),
-                    f"{record.breaker.state.value}{again}",
-                )
+            if facts := "; ".join(_facts(record, now)):
+                yield f"{model}{name.removeprefix('endpoints')}".strip(), facts
+
+
+def _facts(record: SharedEndpoint, now: float) -> Iterator[str]:
+    breaker = record.breaker
+    if breaker.state is not BreakerState.CLOSED:
+        due = f", tried again at {time_of_day(breaker.due)}" if breaker.due is not None else ""
+        yield f"breaker {breaker.state.value}{due}"
+    if record.most is not None:
+        yield f"{record.in_flight} of {record.most} requests in flight, after a refusal"
+    if record.wait_until > now:
+        yield f"the server asked to wait until {time_of_day(record.wait_until)}"
 
 
 def status_lines(status: FleetStatus) -> Iterator[str]:
@@ -94,8 +101,9 @@ def status_lines(status: FleetStatus) -> Iterator[str]:
     yield "tasks    " + (", ".join(f"{states[state]} {state}" for state in FleetState if states[state]) or "none")
     running = sum(entry.started is not None for entry in status.entries)
     yield f"slots    {running} of {status.limit} in use, {len(status.entries) - running} waiting"
-    breakers = "; ".join(f"{name}: {state}" for name, state in status.breakers.items())
-    yield f"breakers {visible(breakers) or 'all closed'}"
+    yield from visible("\n".join(f"model    {name}: {facts}" for name, facts in status.models.items())).splitlines()
+    if not status.models:
+        yield "models   all breakers closed, no limit lowered"
     yield f"rate     {_rate(status)}"
     yield ""
     yield from _workers(status)
@@ -162,6 +170,6 @@ def status_json(status: FleetStatus) -> Json:
             "running": sum(entry.started is not None for entry in status.entries),
             "waiting": sum(entry.started is None for entry in status.entries),
         },
-        "breakers": status.breakers,
+        "models": status.models,
         "content": CONTENT,
     }

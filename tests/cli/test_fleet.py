@@ -1,19 +1,25 @@
 """`harness fleet` as its user types it."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
 
 from harness.cli.main import main
+from harness.engine.model.shared_endpoints import written
 from harness.fleet.database import FleetDatabase
 from harness.fleet.tasks import FleetTasks, FleetWorker
+from harness.policies.admission.shared_endpoint import SharedEndpoint
+from harness.policies.breakers.breaker import Breaker, BreakerLimits
 from harness.policies.fleet.task import FleetState, TaskOutcome
+from harness.slots.store import SlotClaim, SqliteSlotStore, this_process
 from tests.fleet.postgres import PASSWORD, needs_postgres, own_database, shared_server
 
 Typed = Callable[..., tuple[int, str, str]]
@@ -122,6 +128,26 @@ def test_status_and_logs_name_workers_and_what_is_unknown(typed: Typed, tasks: F
     assert json.loads(typed("status", "--json")[1])["workers"][0]["draining"]
     tasks.finish(id, 2, TaskOutcome(FleetState.DONE, "Made.", cost_usd=0.5))
     assert "1 task ended in the last hour, 0 failed; $0.50 then, $0.50 in all" in typed("status")[1]
+
+
+def test_status_says_what_holds_requests_and_who_has_slots(typed: Typed, url: str) -> None:
+    assert "models   all breakers closed, no limit lowered" in typed("status")[1]
+    now = time.time()
+    opened = Breaker().failed(now, BreakerLimits(threshold=1, pauses=(60.0,), lease=math.inf))
+    known = {
+        "large": SharedEndpoint(now, opened, "s"),
+        "small": SharedEndpoint(most=3, refused_at=now, wait_until=now + 60),
+    }
+    with closing(SqliteSlotStore(FleetDatabase(url).place("slots", "fleet.all"), lives=lambda _: True)) as slots:
+        slots.change("endpoints https://h", lambda _: written(known))
+        slots.ask(SlotClaim("a", this_process("s1"), "work"), 1, now)
+        slots.ask(SlotClaim("b", this_process("s2"), "work"), 1, now)
+    shown = typed("status")[1]
+    assert "1 of 5 in use, 1 waiting" in shown
+    assert "model    large https://h: breaker open, tried again at " in shown
+    assert (
+        "model    small https://h: 0 of 3 requests in flight, after a refusal; the server asked to wait until " in shown
+    )
 
 
 @pytest.mark.parametrize(("state", "code"), [(FleetState.DONE, 0), (FleetState.FAILED, 1)])
