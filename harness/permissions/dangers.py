@@ -140,7 +140,7 @@ def _find(arguments: ParsedArguments) -> str:
 def _chmod(arguments: ParsedArguments) -> str:
     mode = arguments.positionals[0].text if arguments.positionals else ""
     digits = mode.lstrip("0") if mode.isdigit() else ""
-    opens = bool(digits and (int(digits[-1]) & 2 or len(digits) > 3)) or (not mode.isdigit() and _opens(mode))
+    opens = bool(digits and (int(digits[-1]) & 2 or len(digits) > 3)) or _opens(mode)
     return _both(
         "everybody may write what it changes, or run it as its owner" if opens else "",
         "it changes the rights of whole folders" if arguments.has("R", "--recursive") else "",

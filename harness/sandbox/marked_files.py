@@ -187,7 +187,6 @@ class MarkedFiles:
     def _look_into(self, path: str) -> _Folder:
         stamp = stamp_of(path)
         if stamp == _GONE:
-            self._known.pop(path, None)
             return _Folder(_GONE)
         known = self._known.get(path)
         if known is None or known.stamp != stamp:

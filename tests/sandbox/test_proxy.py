@@ -249,6 +249,7 @@ def test_what_is_on_this_machine_is_known() -> None:
     assert _is_own("127.0.0.1")
     assert not _is_own("192.0.2.1")  # RFC 5737: of nobody
     assert not _is_own("2001:db8::1")
+    assert not _is_own("255.255.255.255")  # which nobody may ask without a right to it
 
 
 def ignored_signals() -> str:
