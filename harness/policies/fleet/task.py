@@ -36,10 +36,6 @@ class FleetDraft:
     """A task as it is submitted."""
 
     prompt: str
-    """What to do; for a task of a board, what the worker is told besides."""
-    kind: Literal["prompt", "board", "agent"] = "prompt"
-    source: str = ""
-    """BOARD/ID of a task of a board, PLAN/NAME of an agent of a plan script."""
     repo: str = ""
     """Address of a git remote; empty: an empty folder."""
     ref: str = ""
