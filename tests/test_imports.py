@@ -57,7 +57,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
     "plan_script": {"base", "events", "policies", "journal", "tools", "engine", "session"},
     "ui": {"base", "events", "policies", "media", "journal", "settings", "session"},
-    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "plan_script", "ui"},
+    "worker": {
+        *("base", "events", "policies", "fleet", "journal", "processes", "settings", "worktrees", "session", "ui"),
+    },
+    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "plan_script", "ui", "worker"},
     "__main__": {"cli"},
     "": {"agent", "base", "engine", "hooks", "session", "tools"},
 }
@@ -81,7 +84,7 @@ ORDER += [
     "fleet",
     "settings",
 ]
-ORDER += ["engine", "agent", "session", "plan_script", "ui", "cli", "__main__"]
+ORDER += ["engine", "agent", "session", "plan_script", "ui", "worker", "cli", "__main__"]
 """From the bottom up: no package imports a later one."""
 
 HEAVY = {"anthropic", "asyncpg", "httpx2", "httpx", "pgqueuer", "textual", "tiktoken"}

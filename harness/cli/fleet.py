@@ -4,8 +4,10 @@ import asyncio
 import getpass
 import json
 import math
+import os
 import platform
 import re
+import signal
 import sys
 import time
 from argparse import Namespace
@@ -15,15 +17,18 @@ from typing import TYPE_CHECKING, get_args
 from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
-from harness.base.secrets import without_passwords
+from harness.base.secrets import Masking, secrets_in, without_passwords
+from harness.engine.build.from_settings import secrets_of
 from harness.engine.fleet_status import fleet_database, fleet_status, status_json, status_lines, task_json
 from harness.engine.store_places import FLEET
 from harness.policies.fleet.task import ENDED, FleetDraft, FleetState, FleetTask
 from harness.settings import Settings
 from harness.settings.value_types import PermissionMode
+from harness.ui.signals import handle_signals
 
 if TYPE_CHECKING:
     from harness.fleet.tasks import FleetEffect, FleetRecord, FleetTasks
+    from harness.worker import Worker
 
 AGAIN_S = 1.0
 """Between two looks at a task that is waited for."""
@@ -58,6 +63,8 @@ def fleet(settings: Settings, options: Namespace) -> int:
                 _drain(tasks, options.machine)
             case "logs":
                 _logs(tasks, options.id, as_json=options.json)
+            case "work":
+                return _work(tasks, settings, options)
     return 0
 
 
@@ -86,9 +93,7 @@ def _draft(options: Namespace) -> FleetDraft:
         raise FleetCommandError("--repo holds a password, which the database would keep; set up git on the workers.")
     if options.ref and not options.repo:
         raise FleetCommandError("--ref needs --repo, the address of its repository.")
-    for tag in options.tag:
-        if not TAG.fullmatch(tag):
-            raise FleetCommandError(f"The tag {tag!r} cannot be used; use letters, digits, - _ and . in it.")
+    _check_tags(options.tag)
     modes = get_args(get_args(PermissionMode)[0])
     if options.permission_mode and options.permission_mode not in modes:
         raise FleetCommandError(f"--permission-mode takes one of {', '.join(modes)}.")
@@ -110,6 +115,50 @@ def _draft(options: Namespace) -> FleetDraft:
         reply_to=f"{FLEET}{options.reply_to}" if options.reply_to else "",
         key=options.key,
     )
+
+
+def _check_tags(tags: list[str]) -> None:
+    for tag in tags:
+        if not TAG.fullmatch(tag):
+            raise FleetCommandError(f"The tag {tag!r} cannot be used; use letters, digits, - _ and . in it.")
+
+
+def _work(tasks: "FleetTasks", settings: Settings, options: Namespace) -> int:
+    """Take tasks; returns 0 once drained or after a signal, as who sent it expects."""
+    from harness.fleet.tasks import FleetWorker
+    from harness.settings.logs import open_log
+    from harness.worker import SessionWork, Worker, WorkerEvent
+
+    _check_tags(options.tag)
+    machine = platform.node()
+    if options.name and not TAG.fullmatch(options.name):
+        raise FleetCommandError(f"The name {options.name!r} cannot be used; use letters, digits, - _ and . in it.")
+    if not options.wait:
+        asyncio.run(tasks.database.examine())
+    name = options.name or f"{machine}-{os.getpid()}"
+    worker = FleetWorker(name, machine, tuple(sorted(set(options.tag))), options.concurrency)
+    masking = Masking((*secrets_of(settings, os.environ), *secrets_in(os.environ)))
+
+    def report(event: WorkerEvent) -> None:
+        print(event.json if options.json else event.line, flush=True)
+
+    log = open_log(settings, sys.stderr)
+    work = SessionWork(tasks, settings, {}, trusted=options.trust_repo, log=log)
+    made = Worker(tasks, worker, work, report, lease_s=settings.fleet_lease_s, masking=masking)
+    return asyncio.run(_until_drained(made))
+
+
+async def _until_drained(worker: "Worker") -> int:
+    """Let it work; the first signal gives its tasks back, a second one ends it at once."""
+    with handle_signals() as signalled:
+        signalled.interrupts(lambda: worker.leave(f"the worker got {signal.Signals(signalled.number).name}"))
+        try:
+            await worker.run()
+        except asyncio.CancelledError:
+            if not signalled.number:
+                raise
+            return signalled.exit_code
+    return 0
 
 
 def _ended(tasks: "FleetTasks", task: FleetTask) -> FleetTask:

@@ -441,11 +441,27 @@ def _fleet(parser: "ArgumentParser") -> None:
     submit.add_argument("--budget-usd", type=float, metavar="DOLLARS", help="end the task when it has cost so much")
     submit.add_argument("--priority", type=int, default=0, metavar="N", help="higher numbers start first; default: 0")
     submit.add_argument("--wait", action="store_true", help="wait for its end and print the answer")
+    work = action("work", "take tasks and work on them, until it is drained or gets a signal")
+    work.add_argument("--concurrency", type=_concurrency, default=1, metavar="N", help="tasks at a time; default: 1")
+    work.add_argument("--tag", action="append", default=[], metavar="TAG", help="take tasks with this tag; may repeat")
+    work.add_argument("--name", default="", metavar="NAME", help="of this worker; default: the machine and a number")
+    trust = "let the hooks, MCP servers and settings of this repository run; may repeat"
+    work.add_argument("--trust-repo", action="append", default=[], metavar="URL", help=trust)
+    work.add_argument("--wait", action="store_true", help="where the database is away at the start, wait for it")
+    work.add_argument("--json", action="store_true", help="print each event as a line of JSON")
     action("status", "show machines, workers, tasks, slots and breakers", json=True)
     action("cancel", "withdraw a task and those that need it").add_argument("id", metavar="ID")
     drain = action("drain", "let workers end their tasks and take no more")
     drain.add_argument("machine", nargs="?", default="", metavar="MACHINE", help="default: the workers of all machines")
     action("logs", "show what the workers did for a task", json=True).add_argument("id", metavar="ID")
+
+
+def _concurrency(text: str) -> int:
+    from argparse import ArgumentTypeError
+
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000:
+        raise ArgumentTypeError(f"{text} is not a number of tasks; give 1 to 1000")
+    return int(text)
 
 
 def _tasks(parser: "ArgumentParser") -> None:

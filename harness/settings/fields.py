@@ -254,6 +254,9 @@ class Settings(BaseModel):
     then you."""
     shutdown_deadline_s: Seconds = 120.0
     """The same for a member that was asked to end: after half of them more it is ended by force."""
+    fleet_lease_s: Seconds = 300.0
+    """Seconds after which another worker of the fleet gets the tasks of one that was not heard of. A worker with a
+    database that is away for longer loses its tasks."""
     schedule: Switch = True
     """Scheduled prompts fire in interactive sessions. Off: none fires."""
     schedule_tools: Switch = False

@@ -17,7 +17,7 @@ from harness.processes.search_path import own_search_path
 from harness.sandbox import ProfileName
 
 TIME_S = 300.0
-"""For one command; a checkout of a large repository takes long."""
+"""Limit of one command; a checkout of a large repository takes long."""
 _SETTINGS = {
     **QUIET,
     "core.quotePath": "false",
@@ -47,9 +47,11 @@ class TreeInUseError(WorktreeError):
 class Git:
     """Runs git."""
 
-    def __init__(self, processes: Processes) -> None:
+    def __init__(self, processes: Processes, *, time_s: float = TIME_S) -> None:
+        """`time_s`: limit of one command, in seconds."""
         self.processes = processes
         """Owns what is started."""
+        self._time_s = time_s
 
     async def __call__(
         self,
@@ -81,11 +83,11 @@ class Git:
                 environment={**environment(), **(variables or {})},
                 sink=printed.extend,
                 errors=complaint.extend,
-                limits=ProcessLimits(time_s=TIME_S),
+                limits=ProcessLimits(time_s=self._time_s),
                 profile=ProfileName.FREE,
             )
         except OSError as error:
             raise WorktreeError(f"git cannot be started in {cwd}: {error.strerror or error}.") from error
         if ended.timed_out or ended.exit_code is None:
-            raise WorktreeError(f"git {arguments[0]} took longer than {TIME_S:g} s.")
+            raise WorktreeError(f"git {arguments[0]} took longer than {self._time_s:g} s.")
         return ended.exit_code, os.fsdecode(bytes(printed)).rstrip("\n"), os.fsdecode(bytes(complaint)).rstrip("\n")
