@@ -119,6 +119,8 @@ class Worker:
             if not self._joined:  # an earlier worker of this name may have been told to take no more
                 await in_thread(partial(self._tasks.leave, self._worker.id))
                 self._joined = True
+                limit = f"{self._worker.concurrency} at a time" if self._worker.concurrency > 1 else "one at a time"
+                self._say("ready", f"{self._worker.id} takes tasks, {limit}")
             while True:
                 draining = await in_thread(partial(self._tasks.report, self._worker))
                 if self._away:

@@ -1,6 +1,5 @@
 """Processes of workers on a database of their own, and what their tasks did outside."""
 
-import asyncio
 import json
 import os
 import signal
@@ -56,6 +55,12 @@ class Fleet:
 
     def said(self, name: str) -> str:
         return (self.folder / f"{name}.out").read_text()
+
+    def until_said(self, name: str, text: str) -> None:
+        until = time.monotonic() + LIMIT_S
+        while text not in self.said(name):
+            assert time.monotonic() < until, self.said(name)
+            time.sleep(0.05)
 
     def effects(self) -> Counter[tuple[str, str]]:
         """How often each effect of each task happened."""
