@@ -93,10 +93,6 @@ class Fence:
         """Add a line to the history of the task. Raises FenceLost."""
         await self._held(partial(self._tasks.record, self.task.id, self.task.fence, what, self._masking.text(text)))
 
-    async def check(self) -> None:
-        """Compare the token. Raises FenceLost."""
-        await self._held(partial(self._tasks.hold, self.task.id, self.task.fence))
-
     async def finish(self, outcome: TaskOutcome) -> FleetTask:
         """End the task. Raises FenceLost."""
         return await self._held(

@@ -52,8 +52,8 @@ class DeliveryPlan:
     """A job whose worker has not been heard of for so long is delivered to another one."""
 
 
-Work = Callable[[str, int], Awaitable[Settled]]
-"""The work on a task, by its id and the id of its job. Called again for a task under way, it joins that."""
+Work = Callable[[str, Any], Awaitable[Settled]]
+"""The work on a task, by its id and the job of pgqueuer. Called again for a task under way, it joins that."""
 
 
 class Delivery:
@@ -75,6 +75,7 @@ class Delivery:
         self._work, self._cancelled = work, cancelled
         self.lost = asyncio.Event()
         """The connection is of no more use."""
+        self._running: asyncio.Task[None] | None = None
         self._why = f"{where} closed the connection."
         connection.add_termination_listener(lambda _: self.lost.set())
         settings = queue_settings()
@@ -108,43 +109,60 @@ class Delivery:
         self.lost.set()
 
     async def run(self) -> None:
-        """Deliver. Raises FleetError when the connection is lost."""
+        """Deliver until it is shut down. Raises FleetError when the connection is lost."""
         lease = timedelta(seconds=self._plan.lease_s)
         poll = timedelta(seconds=min(POLL_S, self._plan.lease_s / 2))
         most = 2 * self._plan.concurrency  # pgqueuer asks for twice the batch; `fetch_jobs` keeps to our number
-        running = asyncio.create_task(
+        self._running = running = asyncio.create_task(
             self._manager.run(dequeue_timeout=poll, batch_size=1, max_concurrent_tasks=most, heartbeat_timeout=lease)
         )
-        lost = asyncio.create_task(self.lost.wait())
+        await self.unless_lost(running)
         try:
-            await asyncio.wait({running, lost}, return_when=asyncio.FIRST_COMPLETED)
-            if self.lost.is_set():
-                raise FleetError(self._why)
-            try:
-                running.result()
-            except faults() as error:
-                raise FleetError(f"{self._where} {sentence(error)[0]}") from error
-        finally:
+            running.result()
+        except faults() as error:
+            raise FleetError(f"{self._where} {sentence(error)[0]}") from error
+
+    async def unless_lost(self, *work: "asyncio.Future[Any]") -> None:
+        """Wait for work to end. Raises FleetError when the connection is lost before."""
+        if work:
+            lost = asyncio.create_task(self.lost.wait())
+            ends = asyncio.ensure_future(asyncio.wait(work))
+            await asyncio.wait({ends, lost}, return_when=asyncio.FIRST_COMPLETED)
             lost.cancel()
-            self.lost.set()
-            self._manager.shutdown.set()
-            await self._closed()
-            running.cancel()
-            with suppress(asyncio.CancelledError, Exception):  # the first error is the one that counts
-                await running
+            ends.cancel()
+        if self.lost.is_set():
+            raise FleetError(self._why)
+
+    async def close(self) -> None:
+        """Close the connection. Handlers leave their jobs as they are."""
+        self.lost.set()
+        self._manager.shutdown.set()
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._connection.close()
+        except faults():  # also a TimeoutError
+            self._connection.terminate()
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait({self._running})
+            if not self._running.cancelled():
+                self._running.exception()  # the first error is the one that counts
+
+    async def settle(self, job: Any, settled: Settled) -> None:
+        """Settle a job that an earlier connection has delivered. Raises FleetError."""
+        try:
+            if settled is Settled.ENDED:
+                await self._queries.log_jobs([(job, "successful", None)])
+            elif settled is Settled.BACK:
+                await self._queries.retry_job(job, timedelta(seconds=AGAIN_S), None)
+        except faults() as error:
+            raise FleetError(self._why) from error
 
     async def beat(self, jobs: Iterable[int]) -> None:
         """Renew the leases of jobs."""
         if ids := list(jobs):
             with suppress(*faults()):  # then the connection is lost, and the next one renews them
                 await self._queries.update_heartbeat(ids)
-
-    async def _closed(self) -> None:
-        try:
-            async with asyncio.timeout(CLOSE_S):
-                await self._connection.close()
-        except faults():  # also a TimeoutError
-            self._connection.terminate()
 
     def _fail(self, error: BaseException) -> None:
         """A statement has failed; one about a single row says nothing about the connection."""
@@ -157,7 +175,7 @@ class Delivery:
         from pgqueuer.errors import RetryRequested
 
         id = job.payload.decode()
-        work = asyncio.ensure_future(self._work(id, job.id))
+        work = asyncio.ensure_future(self._work(id, job))
         lost = asyncio.create_task(self.lost.wait())
         try:
             with context.cancellation:

@@ -73,8 +73,10 @@ class TaskTree:
             await self._fetch()
             self._pushed = await self._commit(f"{ORIGIN}{self.branch}")
             self._began = self._pushed or await self._base()
+            # A new worktree begins at the HEAD of the clone.
+            await self._git("update-ref", "--no-deref", "HEAD", self._began, cwd=self._mirror)
             await self._remove_left()
-        self._tree = await self._worktrees.enter(self._name, base=self._began)
+            self._tree = await self._worktrees.enter(self._name)
 
     async def commit(self, message: str) -> None:
         """Commit what is not yet."""

@@ -92,19 +92,19 @@ class SessionWork:
     async def _in_tree(self, tree: TaskTree, fence: Fence, leaving: asyncio.Event) -> TaskOutcome | None:
         await tree.open()
         draft = fence.task.draft
-        told = PLACE.format(url=draft.repo, branch=tree.branch) + (f" {GOES_ON}" if tree.has_branch else "")
-        outcome = await self._session(fence, leaving, tree.path, told, tree)
+        place = PLACE.format(url=draft.repo, branch=tree.branch) + (f" {GOES_ON}" if tree.has_branch else "")
+        outcome = await self._session(fence, leaving, tree.path, place, tree)
         subject = " ".join(draft.prompt.split())[:SUBJECT]
         await tree.commit(subject if outcome is not None else f"Unfinished: {subject}"[:SUBJECT])
         await tree.push()
         return None if outcome is None else replace(outcome, branch=tree.branch if tree.has_branch else "")
 
     async def _session(
-        self, fence: Fence, leaving: asyncio.Event, workspace: Path, told: str, tree: TaskTree | None
+        self, fence: Fence, leaving: asyncio.Event, workspace: Path, place: str, tree: TaskTree | None
     ) -> TaskOutcome | None:
         """Answer the prompt of the task. Raises FenceLost."""
         draft, earlier = fence.task.draft, await fence.earlier()
-        prompt = "\n\n".join(filter(None, (draft.prompt, told, earlier)))
+        prompt = "\n\n".join(filter(None, (draft.prompt, place, earlier)))
         loaded = await in_thread(partial(self._loaded, fence, workspace))
         opened = open_session(loaded, Unattended(), hooks=fence.hooks(), log=self._log)
         async with await opened as session:

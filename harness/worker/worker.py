@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from typing import Any
 from uuid import uuid4
 
 from harness.base.concurrency import in_thread
@@ -36,8 +37,10 @@ FenceLost when `Fence.lost` is set."""
 class _Run:
     """A task under way."""
 
-    job: int
-    """The job of the queue; a new delivery has the same."""
+    job: Any
+    """Of pgqueuer."""
+    awaited: int = 0
+    """Deliveries that wait for its end, and settle the job then."""
     look: asyncio.Event = field(default_factory=asyncio.Event)
     """The queue says that the user has cancelled it."""
     fence: Fence | None = None
@@ -68,6 +71,7 @@ class Worker:
         self._plan = DeliveryPlan(uuid4(), queues, worker.concurrency, lease_s)
         self._report_s = min(REPORT_S, lease_s / BEATS)
         self._runs: dict[str, _Run] = {}
+        self._unsettled: list[tuple[Any, Settled]] = []
         self._delivery: Delivery | None = None
         self._draining = self._away = self._joined = False
         self._leaving = asyncio.Event()
@@ -107,11 +111,18 @@ class Worker:
         reporting = asyncio.create_task(self._reports(delivery))
         try:
             await delivery.run()
-            if self._runs:  # that an earlier connection has delivered
-                await asyncio.wait({run.task for run in self._runs.values()})
+            await delivery.unless_lost(*(run.task for run in self._runs.values()))  # of earlier connections
+            await self._settle(delivery)
         finally:
             self._delivery = None
             reporting.cancel()
+            await delivery.close()
+
+    async def _settle(self, delivery: Delivery) -> None:
+        """Settle the jobs whose work ended while their connection was lost."""
+        while self._unsettled:
+            await delivery.settle(*self._unsettled[0])
+            self._unsettled.pop(0)
 
     async def _reports(self, delivery: Delivery) -> None:
         """Say that this worker lives, renew its leases, and look whether it is to go on."""
@@ -129,7 +140,8 @@ class Worker:
                 if draining and not self._draining:
                     self._take_no_more("it was asked to end its tasks and take no more")
                 held = [run for run in self._runs.values() if run.fence is None or not run.fence.lost.is_set()]
-                await delivery.beat(run.job for run in held)
+                await delivery.beat(run.job.id for run in held)
+                await self._settle(delivery)
                 await asyncio.sleep(self._report_s)
         except FleetError as error:
             delivery.fail(str(error))
@@ -153,14 +165,24 @@ class Worker:
 
     # ── one task ────────────────────────────────────────────────────────────────────────────────────
 
-    async def _work(self, id: str, job: int) -> Settled:
+    async def _work(self, id: str, job: Any) -> Settled:
         """Work on a task, or join the work that is under way. The caller may leave, the work goes on."""
         run = self._runs.get(id)
         if run is None:
             self._runs[id] = run = _Run(job)
             run.task = asyncio.create_task(self._begun(id, run))
-            run.task.add_done_callback(lambda _: self._runs.pop(id, None))
-        return await asyncio.shield(run.task)
+            run.task.add_done_callback(partial(self._forget, id, run))
+        run.awaited += 1
+        try:
+            return await asyncio.shield(run.task)
+        except asyncio.CancelledError:
+            run.awaited -= 1
+            raise
+
+    def _forget(self, id: str, run: _Run, task: "asyncio.Task[Settled]") -> None:
+        del self._runs[id]
+        if not run.awaited and not task.cancelled():
+            self._unsettled.append((run.job, task.result()))
 
     def _look(self, id: str) -> None:
         if run := self._runs.get(id):

@@ -20,7 +20,8 @@ from harness.practice.server import PracticeServer
 from tests.agent.stage import calls, says
 from tests.agent.test_permission_rules import bash
 from tests.fleet.postgres import PASSWORD, own_database, shared_server
-from tests.ui.program import Piped, Place, run, start
+from tests.ui.program import Place, run, start
+from tests.ui.warm import Piped
 from tests.worktrees.repositories import committed, git
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories]
@@ -169,7 +170,7 @@ async def test_cancel_stops_a_running_session_soon(tmp_path: Path, url: str, tas
         await here.until(id, lambda _: len(tasks.effects(id)) >= 1)
         began = time.monotonic()
         tasks.cancel(id)
-        lines = []
+        lines: list[dict[str, Any]] = []
         async with asyncio.timeout(LIMIT_S):
             while not lines or lines[-1]["kind"] != "lost":
                 lines.append(json.loads(await worker.stdout.readline()))
@@ -202,7 +203,7 @@ async def test_hooks_servers_and_settings_of_a_remote_run_only_where_it_is_trust
     source, ran = tmp_path / "source", tmp_path / "ran"
     hook = f'[[hooks]]\nevent = "before_tool"\ncommand = "echo hook >> {ran}"\n'
     server = {"mcpServers": {"evil": {"command": "sh", "args": ["-c", f"echo server >> {ran}"]}}}
-    committed(source, ".harness/settings.toml", f'permission_mode = "yolo"\n{hook}')
+    committed(source, ".harness/settings.toml", hook)
     committed(source, ".mcp.json", json.dumps(server))
     git(source, "push", "-q", str(remote), "main")
     script = 2 * (calls(bash("true")) + says("Done."))
