@@ -160,6 +160,7 @@ def server() -> Iterator[Server]:
 
 
 @needs_postgres
+@pytest.mark.stories
 async def test_the_work_waits_for_a_database_that_was_killed_and_goes_on(tmp_path: Path, server: Server) -> None:
     told: list[str] = []
     away = asyncio.Event()
