@@ -71,6 +71,11 @@ class Worktree:
         return self.lock == KEEPS
 
     @property
+    def common(self) -> Path:
+        """The folder of git that all trees share."""
+        return self.admin.parent.parent
+
+    @property
     def arguments(self) -> tuple[str, str]:
         """Options of git that name it, also where the file .git in it is gone."""
         return f"--git-dir={self.admin}", f"--work-tree={self.path}"
@@ -196,15 +201,19 @@ async def _squashed(git: Git, tree: Worktree, main: Path) -> bool:
 
 
 async def moves_of(git: Git, tree: Worktree) -> tuple[str, ...]:
-    """The commits that HEAD of a tree was at, the latest first, and those of refs that the tree alone has."""
+    """The commits that HEAD of a tree or its own branch was at, and those of refs that the tree alone has: what its
+    removal would forget."""
     listed = ("for-each-ref", "--format=%(objectname) %(*objectname)", *OWN_REFS)
     own = (await git(*tree.arguments, *listed, cwd=tree.admin)).split()
-    return tuple(dict.fromkeys((*await in_thread(partial(_logged, tree.admin)), *own)))
+    branch = Path("logs", "refs", "heads", f"{BRANCH}{tree.name}")
+    logged = [await in_thread(partial(_logged, one)) for one in (tree.admin / "logs" / "HEAD", tree.common / branch)]
+    return tuple(dict.fromkeys((*logged[0], *logged[1], *own)))
 
 
-def _logged(admin: Path) -> tuple[str, ...]:
+def _logged(log: Path) -> tuple[str, ...]:
+    """The commits in a log of git, the latest first."""
     try:
-        lines = (admin / "logs" / "HEAD").read_text("utf-8", "replace").splitlines()
+        lines = log.read_text("utf-8", "replace").splitlines()
     except OSError:
         return ()
     commits = (line.split(" ", 2)[1] for line in reversed(lines) if line.count(" ") > 2)

@@ -371,6 +371,13 @@ def _line_ends(at: Place) -> None:
     (at.path / "f").write_bytes(b"a\r\nb\n")
 
 
+def _set_back_from_outside(at: Place) -> None:
+    begun = git(at.path, "rev-parse", "HEAD")
+    commit = git(at.path, "commit-tree", "-p", begun, "-m", "only the log of the branch has it", f"{begun}^{{tree}}")
+    for value in (commit, begun):
+        git(at.main, "update-ref", f"refs/heads/{at.tree.branch}", value)
+
+
 def _own_ref(at: Place) -> None:
     git(at.path, "switch", "-q", "--detach")
     commit = committed(at.path, "g", "for a ref of the tree\n")
@@ -434,6 +441,7 @@ STATES: dict[str, tuple[Callable[[Place], object], str]] = {
     "overlooked": (_overlooked, "kept"),
     "line ends": (_line_ends, "kept"),
     "a ref of its own": (_own_ref, "kept"),
+    "set back from outside": (_set_back_from_outside, "kept"),
     "in place of a submodule": (_in_place_of_a_submodule, "forbidden"),
     "a link for a file": (_link, "kept"),
 }

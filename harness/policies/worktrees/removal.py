@@ -62,7 +62,7 @@ class TreeState:
     branch: str = ""
     """Empty: HEAD is detached."""
     left_behind: int = 0
-    """Commits that HEAD was at or refs of the tree alone are at, and that nothing else reaches."""
+    """Commits that HEAD or its own branch was at, or refs of the tree alone are at, and that nothing else reaches."""
 
 
 @dataclass(frozen=True, slots=True)
