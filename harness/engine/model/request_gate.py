@@ -41,10 +41,10 @@ async def admitted(
             if fault := _not_sent(core, state, ask, replace(hold, until=until), waited):
                 endpoints.leave(state.model, ask, None, waited=True)
                 return fault
+            report()
             if said != hold.why and waited > UNSAID_S:
                 said = hold.why
                 signals.retry_now.clear()
-                report()
                 core.conversation.emit(RequestHeld(state.model, hold.why, until, hold.before))
             look = random.uniform(*LOOK_AGAIN_S) * (1 + hold.before if hold.why is HoldReason.LIMIT else 4)
             await race(core.clock.sleep(min(SLOWEST_LOOK_S, look)), *(wish.wait() for wish in wishes))

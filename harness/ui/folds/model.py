@@ -47,7 +47,7 @@ HELD = MappingProxyType(
     {
         HoldReason.LIMIT: "as many requests as may are in flight",
         HoldReason.RETRY_AFTER: "the server asked to wait",
-        HoldReason.OPEN: "another session found it overloaded",
+        HoldReason.OPEN: "another session found it overloaded; it is tested again",
         HoldReason.PROBE: "another request tests whether it has recovered",
     }
 )
@@ -233,6 +233,14 @@ def _decided(model: ModelStatus, event: Transition) -> ModelStatus:
         continuations=event.number if goes_on else 0,
         most_continuations=event.most if goes_on else 0,
     )
+
+
+def held_in_words(held: RequestHeld) -> str:
+    """Why a request waits, for the user."""
+    until = (
+        "" if held.until is None else f" {'by' if held.why is HoldReason.OPEN else 'until'} {time_of_day(held.until)}"
+    )
+    return f"{HELD[held.why]}{until}"
 
 
 def limit_in_words(limit: RequestLimitSet) -> str:

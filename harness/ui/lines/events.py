@@ -87,7 +87,7 @@ from harness.events import (
 )
 from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
-from harness.ui.folds.model import HELD, limit_in_words
+from harness.ui.folds.model import held_in_words, limit_in_words
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
 LATE_S = 60.0
@@ -111,10 +111,8 @@ def line_of(event: Event) -> Line | None:
         case RetryBudgetSpent(retries=retries, requests=requests):
             used = f"{counted(retries, 'retry', 'retries')} for {counted(requests, 'request')}"
             return Line("✗", f"no more retries: the agents together have used all they share, {used}", Tone.TROUBLE)
-        case RequestHeld(model=name, why=why, until=until):
-            return Line(
-                "◌", f"{name} waits: {HELD[why]}{f' until {time_of_day(until)}' if until else ''}", Tone.TROUBLE
-            )
+        case RequestHeld():
+            return Line("◌", f"{event.model} waits: {held_in_words(event)}", Tone.TROUBLE)
         case RequestLimitSet(model=name, limit=limit, before=before):
             lowered = limit is None or before is None or limit < before
             return Line("▼", f"{name}: {limit_in_words(event)}", Tone.TROUBLE) if lowered else None

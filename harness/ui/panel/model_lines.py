@@ -9,7 +9,7 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
-from harness.ui.folds.model import HELD, ModelStatus, Phase, limit_in_words
+from harness.ui.folds.model import ModelStatus, Phase, held_in_words, limit_in_words
 from harness.ui.key_labels import clickable
 from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
@@ -183,8 +183,7 @@ def _details(panel: Panel, width: int) -> Lines:
             detail = flat(view.retry.detail)
             return [] if detail.lower() in what_failed(view).lower() else wrapped(detail, width, style=QUIET)
         case Phase.WAITING if view.held is not None:
-            until = f" until {time_of_day(view.held.until)}" if view.held.until else ""
-            return wrapped(f"{HELD[view.held.why]}{until}", width, style=QUIET)
+            return wrapped(held_in_words(view.held), width, style=QUIET)
         case Phase.OFFERED if view.offered is not None:
             return wrapped(view.offered.detail, width, style=QUIET)
         case Phase.QUESTION if isinstance(panel.asked, QuestionAsked):

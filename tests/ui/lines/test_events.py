@@ -72,7 +72,10 @@ def test_a_request_that_waits_for_other_sessions_says_why() -> None:
         "◌ m waits: as many requests as may are in flight"
     )
     held = RequestHeld("m", HoldReason.OPEN, 61.0)
-    assert str(line_of(held)) == f"◌ m waits: another session found it overloaded until {time_of_day(61.0)}"
+    assert (
+        str(line_of(held))
+        == f"◌ m waits: another session found it overloaded; it is tested again by {time_of_day(61.0)}"
+    )
 
 
 def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
