@@ -279,7 +279,8 @@ class Settings(BaseModel):
     background_wait_s: SecondsOrNone = 300.0
     """Seconds that -p and piped input wait for background commands at the end. 0: no wait."""
     max_concurrent: CountOrNone = 5
-    """Concurrent agents; with `shared_admission`, of all your sessions on this machine. 0: none."""
+    """Concurrent agents; with `shared_admission`, of all your sessions on this machine. 0: none. After a server has
+    refused a request with 429 or 529 also the most requests to it at a time (docs/fleet.md#one-limit-for-all)."""
     max_queue_size: CountOrNone = 20
     """Queued agents, and queued background commands. 0: none."""
     max_background: CountOrNone = 10

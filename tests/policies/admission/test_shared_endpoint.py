@@ -22,6 +22,7 @@ from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, 
 from tests.whole import WHOLE
 
 LIMITS = BreakerLimits(threshold=1, pauses=(60.0, 120.0), lease=inf)
+SOON = BreakerLimits(threshold=1, pauses=(5.0, 8.0), lease=inf)
 OPENED = Breaker().failed(1000.0, LIMITS)
 
 
@@ -113,13 +114,13 @@ class Naive:
 
 STEPS = st.tuples(
     st.sampled_from(("ask", "ask", "ask", "served", "served", "refused", "other", "later", "renew")),
-    st.integers(0, 11),
-    st.sampled_from((0.0, 0.0, 0.0, 7.0)),
+    st.integers(0, 7),
+    st.sampled_from((0.0, 0.0, 0.0, 0.0, 0.0, 7.0)),
 )
 
 
 @settings(max_examples=400 if WHOLE else 150, deadline=None)
-@given(st.lists(STEPS, min_size=10, max_size=120), st.integers(1, 12))
+@given(st.lists(STEPS, min_size=40, max_size=200), st.integers(2, 12))
 def test_any_order_of_requests_leads_where_the_oracle_says(steps: list[tuple[str, int, float]], limit: int) -> None:
     record, naive, out = SharedEndpoint(), Naive(), set[str]()
     for what, number, seconds in steps:
@@ -163,8 +164,8 @@ def test_any_order_of_requests_leads_where_the_oracle_says(steps: list[tuple[str
 )
 def test_at_most_one_probe_is_out_and_none_before_it_is_due(steps: list[tuple[str, int]]) -> None:
     """The oracle knows nothing of leases but who holds the only permission, and until when."""
-    record, now = SharedEndpoint(at=1000.0, breaker=OPENED, holder="nobody"), 1000.0
-    due, holder, until = 1060.0, "", -inf
+    record, now = SharedEndpoint(at=1000.0, breaker=Breaker().failed(1000.0, SOON), holder="nobody"), 1000.0
+    due, holder, until = 1005.0, "", -inf
     for what, number in steps:
         id = f"r{number}"
         if now >= until:
@@ -172,7 +173,7 @@ def test_at_most_one_probe_is_out_and_none_before_it_is_due(steps: list[tuple[st
         record = believed(record, now)
         match what:
             case "ask":
-                record, hold = asked(record, ask(id), now, LIMITS)
+                record, hold = asked(record, ask(id), now, SOON)
                 half_open = due == inf
                 free = now >= until and (half_open or now >= due or record.holder == id)
                 may = id == holder or free
@@ -188,7 +189,7 @@ def test_at_most_one_probe_is_out_and_none_before_it_is_due(steps: list[tuple[st
             case "much later":
                 now += LEASE_S + 1.0
             case "fails" if holder == id:
-                failed = record.breaker.failed(now, LIMITS)
+                failed = record.breaker.failed(now, SOON)
                 record = ended(replace(record, at=now, breaker=failed), ask(id), "other", now)
                 assert failed.state is OPEN
                 assert failed.due is not None
@@ -244,6 +245,22 @@ def test_a_burst_lowers_the_limit_once_and_replies_raise_it_slowly() -> None:
         record, _ = asked(record, ask("r", limit=20), 1000.0, LIMITS)
         record = ended(record, ask("r", limit=20), "served", 1000.0)
     assert record.most == 20
+
+
+def test_after_a_calm_time_a_refusal_lowers_by_a_fifth_of_what_was_in_flight_and_once() -> None:
+    record, last = SharedEndpoint(most=10, burst=1, served=10, lowered_at=900.0, refused_at=900.0), ask("r9", limit=20)
+    for number in range(10):
+        record, hold = asked(record, ask(f"r{number}", limit=20), 1000.0, LIMITS)
+        assert hold is None
+    after = ended(record, last, "refused", 1000.0)
+    assert after.most == 8
+    served = ended(after, ask("r0", limit=20), "served", 1001.0)
+    for number in range(1, 9):
+        served = ended(served, ask(f"r{number}", limit=20), "refused", 1020.0)
+        assert served.most == 8  # they went out before the limit was lowered
+    fresh, hold = asked(served, ask("new", limit=20), 1021.0, LIMITS)
+    assert hold is None
+    assert ended(fresh, ask("new", limit=20), "refused", 1021.0).most == 1  # alone, and not calm yet
 
 
 def test_a_machine_that_waits_gets_the_next_place_however_many_others_ask() -> None:
