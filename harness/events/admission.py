@@ -199,7 +199,7 @@ class RequestLimitSet(Event):
 
     model: str
     limit: int | None
-    """None: there is none any more."""
+    """None: it has ended."""
     most: int
     """The configured limit."""
     before: int | None = None

@@ -95,7 +95,7 @@ class SharedEndpoints:
             address: of the server; another server has other endpoints, also for models of the same name.
             clock: of the store; None: requests and breakers are of this session alone.
             limit: most requests in flight after a refusal, at least 1.
-            emit: hears that sharing pauses, and that it goes on.
+            emit: receives a notice when sharing pauses, and when it is back.
             log: receives the reason when sharing pauses.
         """
         self._store, self._cells = cells, cells if clock is not None else None

@@ -89,7 +89,7 @@ class RequestAsk:
     early: bool = False
     """The user wants it now: neither a pause nor a Retry-After holds it."""
     fallback: bool = False
-    """Its turn can go on with another model meanwhile."""
+    """Its turn has another model to ask meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,13 @@ class Hold:
 
     why: HoldReason
     until: float | None = None
-    """Where known, the moment by which to ask again."""
+    """The moment to ask again at the latest; None: unknown."""
     before: int = 0
     """Requests whose turn comes earlier."""
 
 
 def believed(record: SharedEndpoint, now: float) -> SharedEndpoint:
-    """The record without what is too old, also by a clock that was set back."""
+    """The record without old parts; those of a clock that was set back are old, too."""
     if abs(now - record.at) > BELIEVED_S:
         record = replace(record, at=0.0, breaker=Breaker(), holder="")
     if record.most is not None and abs(now - record.refused_at) > BELIEVED_S:
@@ -154,7 +154,7 @@ def asked(
 
 
 def turns(requests: Iterable[SharedRequest]) -> list[str]:
-    """The ids of the waiting requests in the order in which they go out.
+    """The ids of the waiting requests, the next one first.
 
     A free place goes to the machine with the fewest in flight, and there to the request that came first; among machines
     with as many, to the one whose request came first.

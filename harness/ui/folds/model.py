@@ -247,6 +247,6 @@ def limit_in_words(limit: RequestLimitSet) -> str:
     """A limit of requests for the user, with its reason."""
     waits = f"the server asked to wait until {time_of_day(limit.wait_until)}" if limit.wait_until else ""
     if limit.limit is None:
-        return waits or "no limit of requests any more"
+        return waits or "the limit of requests has ended"
     most = f"at most {limit.limit} of {limit.most} requests at a time"
     return f"{most}, refused at {time_of_day(limit.refused_at)}{waits and '; '}{waits}"
