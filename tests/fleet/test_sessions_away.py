@@ -16,7 +16,7 @@ from harness.fleet.database import FleetDatabase
 from harness.fleet.schema import VERSION
 from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore
-from harness.slots.store_pause import AGAIN_S
+from harness.slots.store_pause import AGAIN_S, TOGETHER
 from tests.engine.hand_clock import HandClock
 from tests.fleet.postgres import Server, needs_postgres
 
@@ -107,7 +107,7 @@ async def test_while_the_store_is_away_the_limit_counts_alone_and_then_all_again
         second = slots.ask("five", 2)
         assert second is not None
         assert await asyncio.wait_for(second, 60) is not None
-        assert [one.text for one in said[1:] if isinstance(one, Notice)] == ["The limit counts all sessions again."]
+        assert [one.text for one in said[1:] if isinstance(one, Notice)] == [TOGETHER]
         for asked in (first, second):
             returned = slots.give_back(asked)
             assert returned is not None

@@ -216,7 +216,7 @@ class SharedEndpoints:
 
     async def _write(self) -> None:
         if self._unwritten or self._ended:  # a write before this one may have taken its moves along
-            await self._exchange()
+            await self._exchange(ends=True)
 
     async def _look(self) -> None:
         if self._store is not None:
@@ -230,13 +230,19 @@ class SharedEndpoints:
             self._log.warning("nothing is shared until the store is back", exc_info=error)
             self._emit(Notice("warning", f"{ALONE} {error}"))
 
-    async def _exchange(self, step: Callable[[Records, float], Records] | None = None) -> Records | None:
-        """Write what is due, take `step`, and return what all sessions know now; None: nothing is shared, or the store
-        is away, which is said once."""
+    async def _exchange(
+        self, step: Callable[[Records, float], Records] | None = None, *, ends: bool = False
+    ) -> Records | None:
+        """Write the moves that are due, take `step`, and return what all sessions know now; None: nothing is shared, or
+        the store is away, which is said once.
+
+        Args:
+            ends: write the ends of requests, too. Nobody may read the end of a probe before its result.
+        """
         cells, clock = self._cells, self.clock
         if cells is None or clock is None or cells.pause.lasts(clock.now()):
             return None
-        own, over, before = dict(self._unwritten), tuple(self._ended), self.now
+        own, over, before = dict(self._unwritten), tuple(self._ended if ends else ()), self.now
         known: Records = {}
 
         def change(text: str | None) -> str | None:

@@ -57,7 +57,6 @@ from harness.events import (
     QuestionAsked,
     RejectionReason,
     RequestHeld,
-    RequestLimitSet,
     ResultLabelled,
     RetryBudgetSpent,
     RetryEnded,
@@ -87,7 +86,7 @@ from harness.events import (
 )
 from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
-from harness.ui.folds.model import held_in_words, limit_in_words
+from harness.ui.folds.model import held_in_words
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
 LATE_S = 60.0
@@ -113,9 +112,6 @@ def line_of(event: Event) -> Line | None:
             return Line("✗", f"no more retries: the agents together have used all they share, {used}", Tone.TROUBLE)
         case RequestHeld():
             return Line("◌", f"{event.model} waits: {held_in_words(event)}", Tone.TROUBLE)
-        case RequestLimitSet(model=name, limit=limit, before=before):
-            lowered = limit is None or before is None or limit < before
-            return Line("▼", f"{name}: {limit_in_words(event)}", Tone.TROUBLE) if lowered else None
         case RetryEnded(why="asked"):
             return Line("↻", "trying now")
         case WaitOffered():

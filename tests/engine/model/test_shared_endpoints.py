@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
 from harness.engine.model.shared_endpoints import EndpointMove, ModelEndpoints, SharedEndpoints, merged, read, written
-from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
-from harness.policies.admission.shared_endpoint import BELIEVED_S
+from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind, HoldReason
+from harness.policies.admission.shared_endpoint import BELIEVED_S, Hold
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.state import Endpoints
@@ -168,6 +168,24 @@ async def test_after_an_outage_sharing_goes_on_with_what_was_moved_meanwhile(cap
     assert kept[LARGE].breaker == OPENED
     assert (kept[LARGE].at, kept[SMALL].breaker) == (moved, ONCE)
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+
+
+async def test_no_other_probe_begins_before_the_result_of_the_first_is_known(
+    pair: Callable[[], tuple[SlotStore, SlotStore]],
+) -> None:
+    clock = HandClock()
+    async with programs(clock, *pair()) as (one, other):
+        one.put({LARGE: OPENED})
+        await one.refresh()
+        clock.move(60.0)
+        probe, next_probe = one.new_ask(), other.new_ask()
+        assert await one.ask(LARGE, probe, LIMITS) is None
+        one.leave(LARGE, probe, Fault(FaultKind.OVERLOADED, "busy"))
+        await one.refresh()  # as before the decision about an overload
+        assert await other.ask(LARGE, next_probe, LIMITS) == Hold(HoldReason.PROBE)
+        one.put({LARGE: one.now.of(LARGE).failed(clock.now(), LIMITS)})
+        await one.refresh()
+        assert await other.ask(LARGE, next_probe, LIMITS) == Hold(HoldReason.OPEN, 120.0)
 
 
 # ── the text ────────────────────────────────────────────────────────────────────────────────────

@@ -58,13 +58,8 @@ from harness.ui.plain.printer import LinePrinter
 from tests.ui.loops import BACK, CIRCLE, FAILING_CIRCLE, FOUND, LEFT, took
 
 
-def test_a_limit_that_falls_or_ends_is_one_line_and_one_that_rises_is_none() -> None:
-    assert line_of(RequestLimitSet("m", 8, 24, before=7, refused_at=1.0)) is None
-    lowered = str(line_of(RequestLimitSet("m", 6, 24, before=8, refused_at=1.0)))
-    assert lowered == f"▼ m: at most 6 of 24 requests at a time, refused at {time_of_day(1.0)}"
-    asked = str(line_of(RequestLimitSet("m", 12, 24, refused_at=1.0, wait_until=31.0)))
-    assert asked.endswith(f"; the server asked to wait until {time_of_day(31.0)}")
-    assert str(line_of(RequestLimitSet("m", None, 24, before=6))) == "▼ m: the limit of requests has ended"
+def test_a_limit_is_no_line_where_no_request_waits_for_it() -> None:
+    assert line_of(RequestLimitSet("m", 6, 24, before=8, refused_at=1.0)) is None
 
 
 def test_a_request_that_waits_for_other_sessions_says_why() -> None:

@@ -64,7 +64,7 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
-from harness.ui.folds.model import Phase
+from harness.ui.folds.model import Phase, limit_in_words
 from harness.ui.panel.fold import KEPT_STEPS, PanelFold
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import timeline
@@ -351,6 +351,9 @@ def test_a_request_that_waits_for_others_and_the_limit_are_shown_live_and_in_rep
     assert "waits for other sessions" in shown
     assert "another request tests whether it has recovered" in shown
     assert "▼ at most 6 of 24 requests at a time" in shown
+    told = RequestLimitSet("claude-large", 6, 24, refused_at=1.0, wait_until=31.0)
+    assert "; the server asked to wait until " in limit_in_words(told)
+    assert limit_in_words(gone) == "the limit of requests has ended"
     asking = after(chosen, limit, held, RequestSent("claude-large", 1, 1, 1))
     assert (asking.model.phase, asking.model.held) == (Phase.ASKING, None)
     assert "requests at a time" not in panel_content(after(chosen, limit, gone), 80, 60, situation.NOW).plain
