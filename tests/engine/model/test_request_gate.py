@@ -77,6 +77,7 @@ async def test_status_shows_the_limit_that_this_session_and_others_keep(tmp_path
         async with await open_session(loaded, NoAsker()) as one, await open_session(loaded, NoAsker()) as other:
             assert "limits" not in await shown_by("/status", one)
             assert [event async for event in one.run("hi")]
+            await one.endpoints.refresh()  # what the turn has left is written in the background
             assert f"limits       {LARGE}: at most 2 of 5 requests at a time, refused at" in await shown_by(
                 "/status", one
             )
