@@ -298,3 +298,24 @@ async def test_what_is_not_done_is_an_exit_code_and_a_reason(place: Place) -> No
         spent = await goal(there, "--yolo", "--budget-usd", "0.000001")
     assert spent.code == 3, spent.err
     assert "--goal --resume" in spent.err
+
+
+async def test_a_task_that_a_member_sets_aside_is_in_the_report_with_the_reason_and_what_needs_it_is_deferred(
+    place: Place,
+) -> None:
+    new = '{ subject = "send it", name = "a" }, { subject = "tell them", needs = ["a"] }'
+    script = calls(f'{{ name = "task_create", input = {{ tasks = [{new}] }} }}', when='{ text = "Goal: " }')
+    script += says("Planned.", when='{ text = "Created", offers = "agent" }')
+    aside = '{ name = "task_update", input = { id = "t1", status = "deferred", note = "the key is missing" } }'
+    script += entry(calls(aside), f"{CLAIMED}1  ") + entry(says("I cannot."), "t1  send it  [deferred")
+    script += says("One thing is missing.", when='{ text = "nothing left to claim" }', times='"forever"')
+    async with serving(place, script) as (there, _):
+        ended = await goal(there, "--members", "2", "--yolo", "--output-format", "json")
+    result = json.loads(ended.out)
+    assert (ended.code, result["exit_code"]) == (1, 1), ended.err
+    assert result["goal"]["set_aside"] == ["t1 send it: the key is missing"]
+    assert result["goal"]["deferred"] == ["t2 tell them: waits for t1"]
+    assert "2 of 2 tasks not done" in ended.err
+    assert "set aside:\n- t1 send it: the key is missing" in result["result"]
+    (claimed,) = events(journal(place), ClaimEnded)
+    assert (claimed.end, claimed.why) == (ClaimEnd.DEFERRED, "the key is missing")

@@ -276,9 +276,12 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return panel._replace(budget=limits.budget)
         case BoardCounted():
             return panel._replace(board=event)
-        case TaskChanged(task=task, subject=subject, state=state):
-            held = tuple(one for one in panel.held if one[0] != task)
-            return panel._replace(held=(*held, (task, subject)) if state is TaskState.IN_PROGRESS else held)
+        case TaskChanged(task=task, subject=subject, state=state, text=why):
+            held = {id: name for id, name in panel.held if id != task}
+            held |= {task: subject} if state is TaskState.IN_PROGRESS else {}
+            set_aside = tuple(one for one in panel.set_aside if one[0] != task)
+            set_aside += ((task, subject, why),) if state is TaskState.DEFERRED else ()
+            return panel._replace(held=tuple(held.items()), set_aside=set_aside)
         case PauseReported(report=report):
             return panel._replace(paused=report, deferred=report.deferred)
         case TurnEnded():

@@ -97,6 +97,8 @@ class Panel(NamedTuple):
     """The task board as this session saw it last; None: it uses none."""
     held: tuple[tuple[str, str], ...] = ()
     """Ids and subjects of the tasks of the board that this session works on."""
+    set_aside: tuple[tuple[str, str, str], ...] = ()
+    """Id, subject and reason of the tasks that this session has set aside."""
     deferred: tuple[Deferred, ...] = ()
     paused: PauseReport | None = None
     """The report of a pause, until the next turn."""

@@ -36,6 +36,8 @@ from harness.ui.panel.layout import (
 from harness.ui.panel.state import Panel
 
 MOST_ROWS = 8
+MOST_SET_ASIDE = 3
+"""Tasks of the board that are shown with the reason why they were set aside; the newest ones."""
 """Rows of subagents, and of commands; more are counted."""
 GAP = 2
 ROOMY = 56
@@ -177,7 +179,7 @@ def _counted(rows: Sequence[SubagentView]) -> Iterable[str]:
 
 
 def board(panel: Panel, width: int) -> Sequence[Lines]:
-    """The task board: how far it is, and the tasks that this session works on."""
+    """The task board: how far it is, the tasks that this session works on, and those that it has set aside."""
     if (counted := panel.board) is None:
         return ()
     bad = counted.failed + counted.deferred
@@ -197,6 +199,8 @@ def board(panel: Panel, width: int) -> Sequence[Lines]:
     held = [labelled("", Content(f"▸ {flat(id)} {flat(subject)}")) for id, subject in panel.held[:MOST_ROWS]]
     if len(panel.held) > MOST_ROWS:
         held.append(labelled("", Content.styled(f"and {len(panel.held) - MOST_ROWS:,} more", QUIET)))
+    for id, subject, why in panel.set_aside[-MOST_SET_ASIDE:] if counted.deferred else ():
+        held += wrapped(flat(f"‖ {id} {subject}: {why}"), width, most=2, style=TROUBLE, indent=LABEL)
     return ([*head, *held], head, head[:1] if bad else [])
 
 

@@ -170,3 +170,22 @@ def test_the_board_says_how_far_it_is_and_what_this_session_works_on() -> None:
     full, _, urgent = work_lines.board(fold.now, 60)
     assert [line.plain.split() for line in full] == [["tasks", "9", "of", "9", "done"]]
     assert urgent == []
+
+
+def test_a_task_that_was_set_aside_stands_on_the_panel_with_the_reason_until_it_goes_on() -> None:
+    fold = PanelFold()
+    why = "the \x1b[31mkey of the user is missing"
+    for number in range(1, 6):
+        fold.on_event(TaskChanged(f"t{number}", "send it", TaskState.DEFERRED, "defer", "s1/a1", why), 1.0)
+    fold.on_event(counted(completed=1, deferred=5), 1.0)
+    full, head, urgent = work_lines.board(fold.now, 38)
+    aside = " ".join(" ".join(line.plain for line in full[1:]).split())
+    assert aside.startswith("‖ t3 send it: the ")
+    assert "key of the user is missing ‖ t4 send it" in aside
+    assert "\x1b" not in aside
+    assert len(urgent) == 1
+    assert len(head) < len(full)
+    fold.on_event(TaskChanged("t5", "send it", TaskState.PENDING, "reopen", "user"), 2.0)
+    assert [id for id, _, _ in fold.now.set_aside] == ["t1", "t2", "t3", "t4"]
+    fold.on_event(counted(completed=6), 3.0)
+    assert len(work_lines.board(fold.now, 38)[0]) == 1
