@@ -24,7 +24,7 @@ from harness.events import (
 from harness.policies.protocols.table import RequestMessage
 from harness.session import Opening
 from tests.agent.stage import Sessions, calls, played, says, sessions
-from tests.agent.test_team import of_member, start
+from tests.agent.test_team import of_member, start, wait_for
 from tests.session.test_team import ANN, mails, told, until_rest
 
 pytestmark = pytest.mark.anyio
@@ -162,3 +162,39 @@ async def test_after_a_kill_everybody_reads_each_end_once(tmp_path: Path, chosen
         assert len(images) >= 2
         for image in images:
             await goes_on(stage, camera, image, path)
+
+
+@pytest.mark.stories
+async def test_deadlines_go_on_after_a_restart_and_each_is_passed_once(tmp_path: Path) -> None:
+    async with sessions(tmp_path, SCRIPT, team=True, request_deadline_s=0.2) as stage:
+        camera = Camera(stage, tmp_path / "images")
+        async with await stage.open(observer=camera) as session:
+            await played(session.run("start"))
+            await until_rest(session)
+            camera.on = True
+            requests, path = session.background.team.requests, session.path
+            await requests.make(ANN, RequestKind.QUESTION, BEN, "Why?")
+            await wait_for(session._parts, lambda: not requests.fold.waiting)
+            await until_rest(session)
+            camera.on = False
+        whole = states_of(path)
+        assert whole[:2] == [RequestState.REMINDED, RequestState.WITH_LEAD]
+        assert len(whole) == len(set(whole)) == 4
+        for image in [one for one in camera.images if isinstance(one.event, RequestMade | RequestChanged)]:
+            camera.put_back(image, path)
+            async with await stage.open(Opening(resume=path.stem)) as session:
+                await played(session.run("go on"))
+                of_ann = session.agents_folder / "a1.jsonl"
+                await wait_for(session._parts, lambda of_ann=of_ann: ends_in(of_ann) > 0)  # type: ignore[misc]
+                await until_rest(session)
+            assert states_of(path) == whole, image
+            assert ends_in(of_ann) == 1, image
+
+
+def states_of(path: Path) -> list[RequestState]:
+    return [one.state for one in told(path, RequestChanged) if isinstance(one, RequestChanged)]
+
+
+def ends_in(path: Path) -> int:
+    """How often a member has read that r1 has ended."""
+    return sum(line.startswith("Request r1") for line in mails(path))

@@ -3,13 +3,19 @@
 python -m tests.team.mail_processes write FILE LOG NAME COUNT
 python -m tests.team.mail_processes read FILE LOG NAME TOTAL
 
+With one more number it kills itself at that instruction of its database.
+
 The log of a writer holds the numbers that are sent for certain, that of a reader what it has read: its history.
 """
 
+import itertools
 import os
+import signal
+import sqlite3
 import sys
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from harness.events import Address
 from harness.policies.team.mail import MailDraft, MailLimits, MailRefused
@@ -47,7 +53,28 @@ def read(mail: SqliteMail, log: Path, name: str, total: int) -> None:
         count += len(unread)
 
 
+def kill_at(instruction: int) -> None:
+    """End this process, as kill -9 does, at so many instructions of its databases from now."""
+    counted = itertools.count(1)
+
+    def passed() -> int:
+        if next(counted) == instruction:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0
+
+    connect = sqlite3.connect
+
+    def watched(*arguments: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **more)
+        connection.set_progress_handler(passed, 1)
+        return connection
+
+    sqlite3.connect = watched  # type: ignore[assignment]
+
+
 if __name__ == "__main__":
-    what, file, log, name, number = sys.argv[1:]
+    what, file, log, name, number, *at = sys.argv[1:]
+    for one in at:
+        kill_at(int(one))
     store = SqliteMail(Path(file), limits=LIMITS, patience_s=120.0)
     {"write": write, "read": read}[what](store, Path(log), name, int(number))

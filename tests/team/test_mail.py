@@ -1,6 +1,10 @@
 """Mailboxes against a naive oracle, under writers and readers that are killed, and with damaged records."""
 
+import signal
 import sqlite3
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +21,7 @@ from harness.policies.team.mail import MailDraft, MailLimits, MailRefused, begin
 from harness.team.mail import MailError, MailStore, MemoryMail, SqliteMail, mail_file
 from tests.fleet.postgres import fleet_place, programs
 from tests.team.exchange import exchange
+from tests.team.mail_processes import LIMITS, READERS
 from tests.whole import WHOLE
 
 ROOT = Path(__file__).parents[2]
@@ -185,6 +190,39 @@ def test_a_killed_writer_and_reader_lose_and_double_nothing(tmp_path: Path) -> N
 @pytest.mark.stories
 def test_eight_writers_that_are_killed_again_and_again(tmp_path: Path) -> None:
     exchange(tmp_path, writers=8, messages=400, kills=6)
+
+
+@pytest.mark.stories
+def test_a_process_that_is_killed_at_any_instruction_of_its_file_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    file, messages = mail_file(tmp_path, "s1"), 12
+    store = SqliteMail(file, limits=LIMITS)
+    for name in READERS:
+        store.begin(name)
+    work = {"write": "w0", "read": READERS[0]}
+    kills = Counter(what for what, log in work.items() for _ in killed_everywhere(what, file, log, messages))
+    assert min(kills["write"], kills["read"]) > 30
+    texts = [line.split(" ", 1)[1] for line in (tmp_path / READERS[0]).read_text().splitlines()]
+    assert texts == [f"w0 {number}" for number in range(0, messages, 2)]
+    assert [mail.body for mail in store.unread(Address(READERS[1], 1))] == [
+        f"w0 {number}" for number in range(1, messages, 2)
+    ]
+    assert store.unread(Address(READERS[0], 1)) == ()
+    store.close()
+
+
+def killed_everywhere(what: str, file: Path, name: str, messages: int) -> Iterator[int]:
+    """Run a process of `mail_processes`, killed at later and later instructions, until one ends by itself; yields each
+    kill."""
+    at, total = 1, messages if what == "write" else messages // 2
+    while True:
+        paths = str(file), str(file.parents[1] / name)
+        command = [sys.executable, "-m", "tests.team.mail_processes", what, *paths, name, str(total), str(at)]
+        ended = subprocess.run(command, cwd=ROOT, check=False)
+        if ended.returncode == 0:
+            return
+        assert ended.returncode == -signal.SIGKILL
+        yield at
+        at += max(1, at // 8)
 
 
 def test_threads_share_a_store(mail: SqliteMail) -> None:
