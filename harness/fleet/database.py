@@ -427,6 +427,7 @@ def sentence(error: BaseException) -> tuple[str, bool]:
         return f"cannot be reached by TLS ({said}); correct sslmode and its certificates in HARNESS_FLEET_URL.", False
     if isinstance(error, TimeoutError):
         return "does not answer in time; check it and the network.", True
-    if isinstance(error, OSError | asyncpg.InterfaceError) and not isinstance(error, ValueError):
+    internal = asyncpg.exceptions.InternalClientError  # of a connection that broke while the driver used it
+    if isinstance(error, OSError | asyncpg.InterfaceError | internal) and not isinstance(error, ValueError):
         return SENTENCES["08"][0].format(said), True
     return f"cannot be used ({type(error).__name__}: {said}).", False

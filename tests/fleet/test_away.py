@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from harness.fleet.database import FleetDatabase
+from harness.fleet.database import FleetDatabase, sentence
 from harness.fleet.schema import VERSION
 from harness.policies.tasks.decisions import Changes, TaskDraft
 from harness.policies.tasks.task import Actor, Role
@@ -36,6 +36,14 @@ def test_each_cause_has_its_sentence() -> None:
     assert "cannot be reached" in error_of(f"postgresql://harness:{PASSWORD}@127.0.0.1:1/fleet")
     assert "TLS" in error_of(f"{server.url}?sslmode=require")
     assert "begin with postgresql://" in error_of("mysql://127.0.0.1/fleet")
+
+
+def test_a_connection_that_breaks_while_the_driver_uses_it_is_tried_again() -> None:
+    from asyncpg.exceptions import InternalClientError
+
+    text, passing = sentence(InternalClientError("cannot switch to state 12; another operation (2) is in progress"))
+    assert passing
+    assert text.startswith("cannot be reached (cannot switch to state 12")
 
 
 class LossyWay:

@@ -200,7 +200,7 @@ def test_a_process_that_is_killed_at_any_instruction_of_its_file_loses_and_doubl
         store.begin(name)
     work = {"write": "w0", "read": READERS[0]}
     kills = Counter(what for what, log in work.items() for _ in killed_everywhere(what, file, log, messages))
-    assert min(kills["write"], kills["read"]) > 30
+    assert min(kills["write"], kills["read"]) > 20
     texts = [line.split(" ", 1)[1] for line in (tmp_path / READERS[0]).read_text().splitlines()]
     assert texts == [f"w0 {number}" for number in range(0, messages, 2)]
     assert [mail.body for mail in store.unread(Address(READERS[1], 1))] == [
@@ -222,7 +222,7 @@ def killed_everywhere(what: str, file: Path, name: str, messages: int) -> Iterat
             return
         assert ended.returncode == -signal.SIGKILL
         yield at
-        at += max(1, at // 8)
+        at += max(1, at // 4)
 
 
 def test_threads_share_a_store(mail: SqliteMail) -> None:

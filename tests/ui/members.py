@@ -8,6 +8,10 @@ from tests.ui import work
 LEAD = Address("lead", 1)
 
 
+def address(name: str) -> Address:
+    return Address(name, 1)
+
+
 def joined(name: str, agent: str, role: str = "reader", task: str = "find the tests") -> tuple[Event, ...]:
     """A member has its first task."""
     created = replace(work.created(agent, task, background=True), member=name)

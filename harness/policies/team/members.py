@@ -111,7 +111,7 @@ class MemberRow:
         """What it does, in a few words."""
         if self.asks:
             return "asks you"
-        return {Health.LOOP: "in a loop", Health.MODEL: "model fails"}.get(self.health, self.state.value)
+        return {Health.LOOP: "looping", Health.MODEL: "no model"}.get(self.health, self.state.value)
 
     @property
     def reason(self) -> str:

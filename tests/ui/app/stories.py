@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.events import (
     AgentEnd,
+    BoardCounted,
     CompactionEnded,
     CompactionStarted,
     Dispatch,
@@ -15,9 +16,12 @@ from harness.events import (
     Fault,
     FaultKind,
     FaultOccurred,
+    Health,
     ItemStatus,
     Json,
     LoopFound,
+    MemberClaimed,
+    MemberState,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -28,12 +32,18 @@ from harness.events import (
     PlanChanged,
     PlanItem,
     ReplyReceived,
+    RequestChanged,
+    RequestKind,
+    RequestMade,
     RequestSent,
+    RequestState,
     RetryEnded,
     RetryScheduled,
     Rung,
     SilenceHint,
     StepStarted,
+    TaskChanged,
+    TaskState,
     TextDelta,
     ToolEnded,
     ToolOutcome,
@@ -46,7 +56,7 @@ from harness.events import (
 )
 from harness.journal import read
 from harness.session import Record, described
-from tests.ui import work
+from tests.ui import members, work
 from tests.ui.loops import BACK, CIRCLE, took
 from tests.ui.loops import REPORT as STUCK
 from tests.ui.panel.situations import (
@@ -203,6 +213,30 @@ IN_THE_BACKGROUND: tuple[Event | float, ...] = (
     *ended(TransitionCode.COMPLETED, "answered"),
     *(43.0, work.quiet("b2"), 0.5, work.over("b3", 1), 17.0),
 )
+ANN, BEN = members.address("ann"), members.address("ben")
+A_TEAM: tuple[Event | float, ...] = (
+    *LOOKED,
+    *(work.LIMITS, *members.joined("ann", "a1", task="t1: read the parser"), *members.joined("ben", "a2", "tester")),
+    *(*members.joined("cai", "a3", "writer", "t3: write the notes"), work.admitted("a1", 1, 1)),
+    *(
+        MemberClaimed(ANN, "t1", "read the parser"),
+        TaskChanged("t1", "read the parser", TaskState.IN_PROGRESS, "claim", "s1/a1"),
+    ),
+    *(work.admitted("a2", 2, 2), work.admitted("a3", 3, 3), 40.0),
+    replace(work.moved("a1", "grep load_config", 4), health=Health.LOOP),
+    TaskChanged("t2", "send the release", TaskState.DEFERRED, "defer", "s1/a2", "the key of the registry is missing"),
+    BoardCounted(1, 1, 2, 3, 0, 0, 1),
+    RequestMade("r1", RequestKind.QUESTION, ANN, BEN, "Which of the two parsers is in use?"),
+    RequestMade("r2", RequestKind.PLAN, BEN, members.LEAD, "Move the tests into one folder."),
+    *(work.ended("a2"), members.changed("ben", MemberState.IDLE, "waits for lead (r2)")),
+    replace(work.moved("a3", "waits 8 s to try again: overloaded", 2), health=Health.MODEL),
+    *(
+        600.0,
+        RequestChanged("r1", RequestState.REMINDED, "program"),
+        RequestChanged("r2", RequestState.WITH_USER, "program"),
+    ),
+    2.0,
+)
 STORIES: dict[str, Sequence[Record]] = {
     "calm": story(
         *LOOKED,
@@ -290,6 +324,7 @@ STORIES: dict[str, Sequence[Record]] = {
     "agents": story(*AGENTS),
     "crowd": story(*CROWD),
     "background": story(*IN_THE_BACKGROUND),
+    "team": story(*A_TEAM),
     "loop-nudged": story(*IN_CIRCLES, *next_step(5), 1.0),
     "loop-stopped": story(
         *IN_CIRCLES,
