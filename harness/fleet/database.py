@@ -423,7 +423,7 @@ def sentence(error: BaseException) -> tuple[str, bool]:
             return known[0].format(said), known[1]
     if isinstance(error, asyncpg.exceptions.TargetServerAttributeNotMatched):
         return SENTENCES["25006"]
-    if isinstance(error, ssl.SSLError) or "SSL" in said:
+    if isinstance(error, ssl.SSLError) or ("SSL" in said and "error response" not in said):  # it is starting or ending
         return f"cannot be reached by TLS ({said}); correct sslmode and its certificates in HARNESS_FLEET_URL.", False
     if isinstance(error, TimeoutError):
         return "does not answer in time; check it and the network.", True

@@ -46,6 +46,13 @@ def test_a_connection_that_breaks_while_the_driver_uses_it_is_tried_again() -> N
     assert text.startswith("cannot be reached (cannot switch to state 12")
 
 
+def test_a_server_that_starts_or_ends_during_the_tls_handshake_is_tried_again() -> None:
+    """It sends a plain error where the driver expects its yes or no to TLS."""
+    text, passing = sentence(ConnectionError("the server sent an error response during SSL exchange"))
+    assert passing
+    assert "TLS" not in text
+
+
 class LossyWay:
     """A proxy in front of a server that loses the answer to one COMMIT which writes, and the connection with it."""
 
