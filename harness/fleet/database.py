@@ -424,7 +424,10 @@ def sentence(error: BaseException) -> tuple[str, bool]:
     if isinstance(error, asyncpg.exceptions.TargetServerAttributeNotMatched):
         return SENTENCES["25006"]
     if isinstance(error, ssl.SSLError) or ("SSL" in said and "error response" not in said):  # it is starting or ending
-        return f"cannot be reached by TLS ({said}); correct sslmode and its certificates in HARNESS_FLEET_URL.", False
+        again = not isinstance(
+            error, ssl.SSLError
+        )  # the server may have ended between the attempts with and without TLS
+        return f"cannot be reached by TLS ({said}); correct sslmode and its certificates in HARNESS_FLEET_URL.", again
     if isinstance(error, TimeoutError):
         return "does not answer in time; check it and the network.", True
     internal = asyncpg.exceptions.InternalClientError  # of a connection that broke while the driver used it

@@ -51,6 +51,7 @@ def test_a_server_that_starts_or_ends_during_the_tls_handshake_is_tried_again() 
     text, passing = sentence(ConnectionError("the server sent an error response during SSL exchange"))
     assert passing
     assert "TLS" not in text
+    assert sentence(ConnectionError("the server rejected SSL upgrade"))[1]
 
 
 class LossyWay:

@@ -1,60 +1,47 @@
 """Members that claim from a board with a name in Postgres, which two sessions share."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from harness.events import ClaimEnd, ClaimEnded, GoalEnded, MailKind, MailSent
+from harness.engine.team.member import MemberDraft
+from harness.events import ClaimEnd, ClaimEnded, Event, MemberClaimed, TaskState
 from harness.policies.tasks.decisions import TaskDraft
-from tests.agent.stage import Stage, says
-from tests.agent.test_claims import claimed, does, ended, join, put, tasks
-from tests.agent.test_team import on_stage, team_of, told, until
+from tests.agent.stage import says, sessions
+from tests.agent.test_claims import does
+from tests.agent.test_team import wait_for
 from tests.fleet.postgres import needs_postgres, shared_server
 
 pytestmark = [needs_postgres, pytest.mark.anyio]
 
 
-async def test_members_of_two_sessions_claim_each_task_of_a_named_board_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def in_the_fleet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_FLEET_URL", shared_server().url)
+
+
+async def test_members_of_two_sessions_claim_each_task_of_a_named_board_once(tmp_path: Path) -> None:
     script = "".join(does(n, f"task {n}") for n in range(1, 7)) + says("Seen.", times='"forever"')
-    name = tmp_path.parent.name[-20:]  # a board is one of the project, and this one belongs to this test
-    async with (
-        on_stage(tmp_path / "one", script, board=name) as one,
-        on_stage(tmp_path / "one", script, board=name) as two,
-    ):
-        assert one.agent.parts.board is not None
-        assert one.agent.parts.board.board.place == two.agent.parts.board.board.place  # type: ignore[union-attr]
-        await put(one, *(TaskDraft(f"task {n}") for n in range(1, 7)))
-        await join(one, "ann")
-        await join(two, "ann")
-        await ended_somewhere(one, two)
-        assert {task.state.value for task in (await tasks(one)).values()} == {"completed"}
-        both = [*claimed(one), *claimed(two)]
-        assert sorted((task, attempt) for _, task, attempt in both) == [(f"t{n}", 1) for n in range(1, 7)]
-        ends = [event.end for here in (one, two) for event in told(here, ClaimEnded)]
-        assert ends == [ClaimEnd.COMPLETED] * 6
-        assert claimed(one)
-        assert claimed(two)
+    told: list[Event] = []
 
+    def done() -> bool:
+        return sum(isinstance(event, ClaimEnded) for event in told) == 6
 
-async def ended_somewhere(*stages: Stage) -> None:
-    """Wait until the members of every session have nothing left to claim."""
-    for here in stages:
-        await until(here, lambda here=here: bool(told(here, GoalEnded)) or not claimed(here))  # type: ignore[misc]
-        await ended(here)
-
-
-async def test_mail_and_claims_of_one_session_are_in_the_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HARNESS_FLEET_URL", shared_server().url)
-    async with on_stage(tmp_path, does(1, "look") + says("Hm.", times='"forever"'), board="session") as here:
-        await join(here, "ann")
-        await put(here, TaskDraft("look"))
-        await ended(here)
-        await team_of(here).say(["ann"], "Well done.")
-        await until(here, lambda: any(one.kind is MailKind.USER for one in told(here, MailSent)))
-        assert [line.partition(":")[0] for line in told(here, GoalEnded)[0].done] == ["t1 look"]
-        assert not list((tmp_path / "state").rglob("*.sqlite"))
+    async with sessions(tmp_path, script, team=True, board=f"b-{tmp_path.parent.name[-12:]}") as stage:
+        observer = lambda event, at: told.append(event)  # noqa: E731
+        async with await stage.open(observer=observer) as one, await stage.open(observer=observer) as two:
+            assert one.tasks is not None
+            await one.tasks.create([TaskDraft(f"task {n}") for n in range(1, 7)])
+            for session in (one, two):
+                tools = session.background.subagents.tools_for("", None)
+                await session.background.team.join(MemberDraft("ann", tools))
+            waits = [asyncio.create_task(wait_for(session._parts, done)) for session in (one, two)]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+            assert {task.state for task in (await one.tasks.tasks()).values()} == {TaskState.COMPLETED}
+        both = [(event.task, event.attempt) for event in told if isinstance(event, MemberClaimed)]
+        assert sorted(both) == [(f"t{n}", 1) for n in range(1, 7)]
+        assert [event.end for event in told if isinstance(event, ClaimEnded)] == [ClaimEnd.COMPLETED] * 6
+        assert not list((tmp_path / "state").rglob("boards/*.sqlite"))
