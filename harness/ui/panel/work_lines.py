@@ -36,9 +36,9 @@ from harness.ui.panel.layout import (
 from harness.ui.panel.state import Panel
 
 MOST_ROWS = 8
+"""Rows of subagents, and of commands; more are counted."""
 MOST_SET_ASIDE = 3
 """Tasks of the board that are shown with the reason why they were set aside; the newest ones."""
-"""Rows of subagents, and of commands; more are counted."""
 GAP = 2
 ROOMY = 56
 """Columns; a wider panel has step and tokens in the row of a subagent, not below it."""

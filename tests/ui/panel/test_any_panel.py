@@ -11,11 +11,13 @@ from textual.content import Content
 from textual.widgets import Static
 
 from harness.events import (
+    Address,
     AdmissionPool,
     AgentEnd,
     AgentEnded,
     AgentMoved,
     Alternative,
+    BoardCounted,
     BreakerState,
     CascadeChanged,
     CascadePhase,
@@ -30,6 +32,7 @@ from harness.events import (
     FailureCharged,
     Fault,
     FaultKind,
+    Health,
     HealthRow,
     HoldReason,
     Intervened,
@@ -37,6 +40,7 @@ from harness.events import (
     Loop,
     LoopChoice,
     LoopLeft,
+    MemberState,
     ModelSwitched,
     OutputCapChanged,
     PauseReport,
@@ -46,6 +50,7 @@ from harness.events import (
     QuestionAsked,
     Rank,
     RequestHeld,
+    RequestKind,
     RequestLimitSet,
     RetryScheduled,
     Rung,
@@ -59,6 +64,8 @@ from harness.events import (
     Usage,
     WaitOffered,
 )
+from harness.policies.protocols.requests import Request
+from harness.policies.team.members import MemberRow
 from harness.ui.folds.loops import LoopsView, LoopView
 from harness.ui.folds.model import ModelStatus, Phase
 from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView, WorkView
@@ -121,8 +128,9 @@ MODELS = st.builds(
     retry=st.none() | RETRY,
     held=st.none() | st.builds(RequestHeld, TEXT, st.sampled_from(HoldReason), st.none() | MOMENT, st.integers(0, 99)),
     limits=st.dictionaries(
-        TEXT,
+        NAME,
         st.builds(RequestLimitSet, TEXT, st.none() | st.integers(1, 99), st.integers(1, 99), st.none(), MOMENT, MOMENT),
+        max_size=2,
     ),
     offered=st.none() | st.builds(WaitOffered, SECONDS, MOMENT, st.booleans(), TEXT),
     fault=st.none() | FAULT,
@@ -157,6 +165,9 @@ TAKEN = st.builds(
 CIRCLING = st.builds(
     LoopsView, few(CIRCLE), few(TAKEN, 9), st.none() | st.builds(StuckReported, LOOP, SMALL, st.just(()), SMALL, TEXTS)
 )
+MOVED = st.builds(
+    AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans(), SMALL, health=st.sampled_from(Health)
+)
 AGENT = st.builds(
     SubagentView,
     NAME,
@@ -165,7 +176,7 @@ AGENT = st.builds(
     st.sampled_from(SubagentActivity),
     st.booleans(),
     SMALL,
-    st.none() | st.builds(AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans()),
+    st.none() | MOVED,
     st.none() | st.builds(AgentEnded, NAME, st.sampled_from(AgentEnd), TEXT, SMALL, SMALL, USAGE, SECONDS, SECONDS),
 )
 COMMAND = st.builds(
@@ -180,6 +191,26 @@ COMMAND = st.builds(
 )
 POOL = st.builds(AdmissionView, st.sampled_from(AdmissionPool), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
 ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
+ADDRESS = st.builds(Address, NAME, SMALL)
+STATE = st.sampled_from(MemberState)
+MEMBER = st.builds(
+    MemberRow,
+    ADDRESS,
+    NAME,
+    role=TEXT,
+    state=STATE,
+    why=TEXT,
+    since=MOMENT,
+    task=TEXT,
+    moved=st.none() | MOVED,
+    unread=SMALL,
+    active=MOMENT,
+    owes=few(ADDRESS),
+    lane=few(st.tuples(MOMENT, STATE), 9),
+    tokens_before=TOKENS,
+    cost_before=SECONDS,
+)
+REQUEST = st.builds(Request, NAME, st.sampled_from(RequestKind), ADDRESS, ADDRESS, TEXT, TEXT)
 PANELS = st.builds(
     Panel,
     step=SMALL,
@@ -202,7 +233,12 @@ PANELS = st.builds(
     ),
     loops=CIRCLING,
     work=st.builds(WorkView, few(AGENT, 12), few(COMMAND, 12), few(POOL)),
+    team=few(MEMBER, 9),
+    requests=few(REQUEST),
     plan=few(ITEM),
+    board=st.none() | st.builds(BoardCounted, *[SMALL] * 7),
+    held=few(st.tuples(NAME, TEXT)),
+    set_aside=few(st.tuples(NAME, TEXT, TEXT)),
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,
     ended=st.none() | ENDED,
